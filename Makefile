@@ -1,0 +1,76 @@
+# Needs only `make` and Python 3.11 or newer. Everything else goes into .venv.
+# Another interpreter: make run PYTHON=python3.12
+
+PYTHON ?= python3
+BIN := .venv/bin
+# Stamps remember what is installed, so a second run of any target installs nothing.
+RUN_STAMP := .venv/.installed
+TEST_STAMP := .venv/.installed-test
+BENCH_STAMP := .venv/.installed-bench
+PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test test-slow lint format bench-engine bench-ftg bench-lsp bench-cold clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+
+install: $(RUN_STAMP) ## make .venv with the command `fouriertree` in it
+
+run: install ## fit the built-in example, print the table of formulas, draw the fit
+	@$(BIN)/fouriertree demo
+
+test: lint ## check everything: style, types, layers, tests, doctests
+	@$(BIN)/python -m pytest -q -n 2
+
+test-slow: $(TEST_STAMP) ## run the tests marked slow
+	@$(BIN)/python -m pytest -q -n 2 -m slow
+
+lint: $(TEST_STAMP) ## check style, types and import layers
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: $(TEST_STAMP) ## rewrite the source in the project's style
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench-engine: $(BENCH_STAMP) ## measure node evaluations per second against other systems
+	@$(BIN)/python benchmarks/engine.py
+
+bench-ftg: $(RUN_STAMP) ## compare FTG with the published runs, problem by problem
+	@$(BIN)/python benchmarks/ftg.py
+
+bench-lsp: $(RUN_STAMP) ## measure FTG on large-scale polynomials
+	@$(BIN)/python benchmarks/lsp.py
+
+bench-cold: $(RUN_STAMP) ## time a cold `make run` and a warm `fouriertree fit`
+	@$(BIN)/python benchmarks/cold.py
+
+clean: ## remove .venv, caches and built files
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "fouriertree needs Python 3.11 or newer; '$(PYTHON)' is missing or older." >&2; \
+	  echo "Name another one: make $(or $(MAKECMDGOALS),install) PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; \
+	  echo "'$(PYTHON) -m venv' failed; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+
+$(RUN_STAMP): pyproject.toml | $(BIN)/python
+	@echo "installing fouriertree into .venv (about a minute)"
+	@$(PIP_INSTALL) -e .
+	@touch $@
+
+# The test extra contains the plain installation: one call of pip serves both stamps.
+$(TEST_STAMP): pyproject.toml | $(BIN)/python
+	@echo "installing fouriertree and its test tools into .venv (about a minute)"
+	@$(PIP_INSTALL) -e '.[test]'
+	@touch $(RUN_STAMP) $@
+
+$(BENCH_STAMP): pyproject.toml | $(BIN)/python
+	@echo "installing fouriertree and the systems to compare with into .venv (about two minutes)"
+	@$(PIP_INSTALL) -e '.[bench]'
+	@touch $(RUN_STAMP) $@

@@ -1,0 +1,78 @@
+"""fouriertree finds formulas in data.
+
+>>> import numpy as np
+>>> from fouriertree import SymbolicRegressor
+>>> X = np.random.default_rng(0).uniform(-3, 3, (200, 2))
+>>> y = 2.5 * X[:, 0] ** 2 + 3 * np.sin(X[:, 1])
+>>> model = SymbolicRegressor(random_state=0).fit(X, y)
+>>> round(model.score(X, y), 6)
+1.0
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from fouriertree._version import __version__
+
+if TYPE_CHECKING:
+    from fouriertree.engine import CompiledEngine, ReferenceEngine, evaluate, inner_products
+    from fouriertree.estimator import SymbolicRegressor
+    from fouriertree.expr import Expression, PrimitiveSet, differentiate, parse
+    from fouriertree.expr.generate import GenerateComposition, Grammar, RampedHalfAndHalf
+    from fouriertree.model import Model
+    from fouriertree.problems import Problem
+    from fouriertree.projection import GramSVD, IncrementalQR
+    from fouriertree.search import FTG, AbsoluteProduct, Budget, Cosine, run
+    from fouriertree.space import EmpiricalSpace, PolynomialSpace, QuadratureSpace
+
+# Imported when first asked for: scikit-learn and Numba take a second that `fouriertree --help` need not wait.
+_HOMES = {
+    "engine": ("CompiledEngine", "ReferenceEngine", "evaluate", "inner_products"),
+    "estimator": ("SymbolicRegressor",),
+    "expr": ("Expression", "PrimitiveSet", "differentiate", "parse"),
+    "expr.generate": ("GenerateComposition", "Grammar", "RampedHalfAndHalf"),
+    "model": ("Model",),
+    "problems": ("Problem",),
+    "projection": ("GramSVD", "IncrementalQR"),
+    "search": ("FTG", "AbsoluteProduct", "Budget", "Cosine", "run"),
+    "space": ("EmpiricalSpace", "PolynomialSpace", "QuadratureSpace"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "FTG",
+    "AbsoluteProduct",
+    "Budget",
+    "CompiledEngine",
+    "Cosine",
+    "EmpiricalSpace",
+    "Expression",
+    "GenerateComposition",
+    "Grammar",
+    "GramSVD",
+    "IncrementalQR",
+    "Model",
+    "PolynomialSpace",
+    "PrimitiveSet",
+    "Problem",
+    "QuadratureSpace",
+    "RampedHalfAndHalf",
+    "ReferenceEngine",
+    "SymbolicRegressor",
+    "__version__",
+    "differentiate",
+    "evaluate",
+    "inner_products",
+    "parse",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'fouriertree' has no attribute {name!r}")
+    return getattr(import_module(f"fouriertree.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,89 @@
+"""What every engine answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fouriertree.expr import Expression, Programs
+
+Floats: TypeAlias = NDArray[np.floating]
+Batch: TypeAlias = Sequence[Expression] | Programs
+
+
+class InnerProducts(NamedTuple):
+    """Sums over the rows, one entry per expression; NaN wherever the expression has a value that is not finite."""
+
+    norms: NDArray[np.float64]  #: ⟨v, v⟩: (n_expressions,)
+    products: NDArray[np.float64]  #: ⟨v, r_j⟩: (n_expressions, n_targets)
+    finite: NDArray[np.bool_]  #: every value of the expression is finite
+
+
+class Rows(Protocol):
+    """Data that an engine has laid out for itself; made once by `Engine.prepare`, used many times."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_columns(self) -> int: ...
+
+
+class Engine(Protocol):
+    """Many expressions on many rows."""
+
+    def prepare(self, X: ArrayLike, weights: ArrayLike | None = None) -> Rows:
+        """Lay out X (n_rows, n_columns), and weights (n_rows,), in the engine's own way."""
+        ...
+
+    def evaluate(self, expressions: Batch, X: ArrayLike | Rows) -> Floats:
+        """Values of every expression on every row: (n_expressions, n_rows)."""
+        ...
+
+    def inner_products(
+        self, expressions: Batch, X: ArrayLike | Rows, R: ArrayLike, weights: ArrayLike | None = None
+    ) -> InnerProducts:
+        """⟨v, v⟩ and ⟨v, r_j⟩ of every expression v and every column r_j of R (n_rows, n_targets), weighted."""
+        ...
+
+
+def as_programs(expressions: Batch) -> Programs:
+    return expressions if isinstance(expressions, Programs) else Programs.pack(expressions)
+
+
+def check_matrix(X: ArrayLike) -> NDArray[np.float64]:
+    matrix = np.asarray(X, dtype=np.float64)
+    if matrix.ndim != 2:
+        raise ValueError(f"X must be two-dimensional (rows, columns); got {matrix.ndim} dimension(s)")
+    if matrix.shape[0] == 0:
+        raise ValueError("X has no rows")
+    return matrix
+
+
+def check_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
+    if weights is None:
+        return np.ones(n_rows)
+    vector = np.asarray(weights, dtype=np.float64)
+    if vector.shape != (n_rows,):
+        raise ValueError(f"weights must have one entry per row, {n_rows}; got shape {vector.shape}")
+    return vector
+
+
+def check_targets(R: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+    """R as (n_rows, n_targets); a vector is one target."""
+    targets = np.asarray(R, dtype=np.float64)
+    if targets.ndim == 1:
+        targets = targets[:, None]
+    if targets.ndim != 2 or targets.shape[0] != n_rows:
+        raise ValueError(f"R must have {n_rows} rows, as X has; got shape {np.shape(R)}")
+    return targets
+
+
+def check_columns(programs: Programs, n_columns: int) -> None:
+    """Every column that a program asks for must exist: compiled code would read beyond the data."""
+    tokens = programs.arg
+    if len(tokens) and int(tokens.max(initial=0)) >= n_columns:
+        raise ValueError(f"an expression uses column x{int(tokens.max())}, but X has only {n_columns} columns")

@@ -1,0 +1,266 @@
+"""The operators on `Lanes`: what the compiled engine computes, eight or sixteen rows at a time.
+
+Each function reduces its argument to a short interval and evaluates one polynomial there.  Edge values follow
+NumPy: infinities, NaN, zeros and subnormals come out as the reference functions give them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fouriertree.engine import coefficients as c
+from fouriertree.engine.lanes import FLOAT64, Format, Lanes, call_scalar
+
+# pi/2 and ln 2 in parts whose products with the (small) integer n are exact, so that x − n·pi/2 loses nothing.
+PI_2_PARTS = {
+    "f64": (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21),
+    "f32": (1.5703125, 0.0004837512969970703, 7.549533620476723e-08, 2.563344151594519e-12),
+}
+LN2_PARTS = {
+    "f64": (0.6931471804855391, 7.440617110012397e-11),
+    "f32": (0.693145751953125, 1.4286068203094173e-06),
+}
+# Beyond these the reduction in parts runs out of bits and the C library takes over.
+TRIG_LIMIT = {"f64": 1.0e5, "f32": 8.0e3}
+TWO_OVER_PI = 0.6366197723675814
+LOG2_E = 1.4426950408889634
+SQRT_HALF = 0.7071067811865476
+PI_2_HIGH, PI_2_LOW = 1.5707963267948966, 6.123233995736766e-17
+
+
+def polynomial(name: str, fmt: Format) -> tuple[float, ...]:
+    found: tuple[float, ...] = getattr(c, f"{name}{64 if fmt is FLOAT64 else 32}")
+    return found
+
+
+def guarded(x: Lanes, outside: Lanes, fast: Callable[[Lanes], Lanes], symbol: str) -> Lanes:
+    """fast(x), or the C library's `symbol` for the whole vector if any lane lies `outside`."""
+    builder = x.builder
+    with builder.if_else(outside.any(), likely=False) as (rare, common):
+        with rare:
+            slow = call_scalar(builder, x.format, symbol, [x.value])
+            rare_block = builder.block
+        with common:
+            quick = fast(x).value
+            common_block = builder.block
+    phi = builder.phi(x.format.vector)
+    phi.add_incoming(slow, rare_block)
+    phi.add_incoming(quick, common_block)
+    return Lanes(builder, x.format, phi)
+
+
+def reduce_quadrant(x: Lanes) -> tuple[Lanes, Lanes]:
+    """(r, n) with x = r + n·pi/2 and |r| ≤ pi/4; n as an integer."""
+    # Adding zero turns n = −0 into +0, and r = −0 − 0·part then keeps the sign of x = −0.
+    n = (x * TWO_OVER_PI).nearest() + 0.0
+    r = x
+    for part in PI_2_PARTS[x.format.suffix]:
+        r = n.fma(-part, r)
+    return r, n.to_integer()
+
+
+def sin_cos_polynomials(r: Lanes) -> tuple[Lanes, Lanes]:
+    z = r * r
+    sine = (z * r).fma(z.horner(polynomial("SIN", r.format)), r)
+    half = z * 0.5
+    one = 1.0 - half
+    lost = (1.0 - one) - half
+    cosine = one + (z * z).fma(z.horner(polynomial("COS", r.format)), lost)
+    return sine, cosine
+
+
+def sine_shifted(x: Lanes, shift: Any) -> Lanes:
+    """sin(x + shift·pi/2) for an integer shift, the same in all lanes."""
+    r, n = reduce_quadrant(x)
+    quadrant = n.iadd(shift)
+    sine, cosine = sin_cos_polynomials(r)
+    odd = quadrant.iand(1).nonzero()
+    value = odd.where(cosine, sine)
+    sign = quadrant.iand(2).shift_left(8 * x.format.bytes - 2)
+    return value.bits().ixor(sign).from_bits()
+
+
+def beyond_reduction(x: Lanes) -> Lanes:
+    # Infinities and NaN are not sent to the C library: the polynomial makes NaN of them by itself.
+    size = x.absolute()
+    finite = size.compare("<", float("inf"))
+    large = size.compare(">", TRIG_LIMIT[x.format.suffix])
+    return Lanes(x.builder, x.format, x.builder.and_(finite.value, large.value))
+
+
+def sin(x: Lanes) -> Lanes:
+    return guarded(x, beyond_reduction(x), lambda v: sine_shifted(v, 0), "sin")
+
+
+def cos(x: Lanes) -> Lanes:
+    return guarded(x, beyond_reduction(x), lambda v: sine_shifted(v, 1), "cos")
+
+
+def tan(x: Lanes) -> Lanes:
+    return guarded(x, beyond_reduction(x), fast_tan, "tan")
+
+
+def fast_tan(x: Lanes) -> Lanes:
+    r, n = reduce_quadrant(x)
+    sine, cosine = sin_cos_polynomials(r)
+    odd = n.iand(1).nonzero()
+    return odd.where(-cosine, sine) / odd.where(sine, cosine)
+
+
+def power_of_two(n: Lanes) -> Lanes:
+    """2**n for an integer n within the range of normal exponents."""
+    return n.iadd(n.format.exponent_bias).shift_left(n.format.mantissa_bits).from_bits()
+
+
+def exp(x: Lanes) -> Lanes:
+    low, high = (-746.0, 710.0) if x.format is FLOAT64 else (-105.0, 89.0)
+    bounded = x.maximum(low).minimum(high)
+    n = (bounded * LOG2_E).nearest()
+    r = bounded
+    for part in LN2_PARTS[x.format.suffix]:
+        r = n.fma(-part, r)
+    growth = (r * r).fma(r.horner(polynomial("EXP", x.format)), r) + 1.0
+    # Two factors, so that results beyond the normal range overflow or underflow in the last product.
+    exponent = n.to_integer()
+    half = exponent.shift_right(1)
+    result = growth * power_of_two(half) * power_of_two(exponent.isub(half))
+    return x.is_nan().where(x, result)
+
+
+def split_mantissa(x: Lanes) -> tuple[Lanes, Lanes]:
+    """(f, e) with x = (1 + f)·2**e and 1 + f in [√½, √2), for positive normal x; e as a float."""
+    fmt = x.format
+    bits = x.bits()
+    sqrt_half_bits = 0x3FE6A09E667F3BCD if fmt is FLOAT64 else 0x3F3504F3
+    one_bits = fmt.exponent_bias << fmt.mantissa_bits
+    shifted = bits.iadd(one_bits - sqrt_half_bits)
+    exponent = shifted.shift_right(fmt.mantissa_bits).isub(fmt.exponent_bias)
+    mantissa = shifted.iand((1 << fmt.mantissa_bits) - 1).iadd(sqrt_half_bits)
+    return mantissa.from_bits() - 1.0, exponent.to_float()
+
+
+def log_positive(x: Lanes) -> Lanes:
+    """ln x for x > 0, subnormals included; infinity maps to infinity."""
+    fmt = x.format
+    tiny, lift = (2.2250738585072014e-308, 54) if fmt is FLOAT64 else (1.1754943508222875e-38, 25)
+    subnormal = x.compare("<", tiny)
+    f, e = split_mantissa(subnormal.where(x * float(2**lift), x))
+    e = subnormal.where(e - float(lift), e)
+    s = f / (f + 2.0)
+    z = s * s
+    half_square = f * f * 0.5
+    tail = z * z.horner(polynomial("LOG", fmt))
+    ln2_high, ln2_low = LN2_PARTS[fmt.suffix]
+    correction = s.fma(half_square + tail, e * ln2_low)
+    value = e.fma(ln2_high, f - (half_square - correction))
+    return x.compare("==", float("inf")).where(x, value)
+
+
+def log(x: Lanes) -> Lanes:
+    value = log_positive(x)
+    value = x.compare("==", 0.0).where(x.like(-float("inf")), value)
+    return x.compare(">=", 0.0).where(value, x.like(float("nan")))
+
+
+def plog(x: Lanes) -> Lanes:
+    size = x.absolute()
+    value = size.compare("==", 0.0).where(x.like(0.0), log_positive(size))
+    return x.is_nan().where(x, value)
+
+
+def tanh(x: Lanes) -> Lanes:
+    size = x.absolute()
+    z = size * size
+    small = (size * z).fma(z.horner(polynomial("TANH", x.format)), size)
+    # 1 − 2/(e^2x + 1) loses nothing once tanh is past 0.29; at 20 the quotient has vanished.
+    large = 1.0 - 2.0 / (exp(size.minimum(20.0) * 2.0) + 1.0)
+    value = size.compare("<", 0.3).where(small, large)
+    return x.is_nan().where(x, value.with_sign_of(x))
+
+
+def atan_positive(x: Lanes) -> Lanes:
+    """atan for x ≥ 0, by reflection at 1 and a shift by pi/4 above tan(pi/8)."""
+    inverted = x.compare(">", 1.0)
+    y = inverted.where(1.0 / x, x)
+    shifted = y.compare(">", 0.41421356237309503)
+    t = shifted.where((y - 1.0) / (y + 1.0), y)
+    z = t * t
+    tail = t * z * z.horner(polynomial("ATAN", x.format))
+    low = shifted.where(x.like(PI_2_LOW / 2), x.like(0.0))
+    inner = shifted.where(x.like(PI_2_HIGH / 2), x.like(0.0)) + (t + (tail + low))
+    return inverted.where(x.like(PI_2_HIGH) - (inner - PI_2_LOW), inner)
+
+
+def atan(x: Lanes) -> Lanes:
+    return x.is_nan().where(x, atan_positive(x.absolute()).with_sign_of(x))
+
+
+def asin_polynomial(r: Lanes, z: Lanes) -> Lanes:
+    """asin(r) for 0 ≤ r ≤ ½, with z = r²."""
+    return (r * z).fma(z.horner(polynomial("ASIN", r.format)), r)
+
+
+def asin_acos_parts(x: Lanes) -> tuple[Lanes, Lanes, Lanes]:
+    """(mask |x| > ½, asin of the reduced argument, |x|)."""
+    size = x.absolute()
+    large = size.compare(">", 0.5)
+    z_large = (1.0 - size) * 0.5
+    z = large.where(z_large, size * size)
+    r = large.where(z_large.sqrt(), size)
+    return large, asin_polynomial(r, z), size
+
+
+def asin(x: Lanes) -> Lanes:
+    large, part, _ = asin_acos_parts(x)
+    value = large.where(x.like(PI_2_HIGH) - (part * 2.0 - PI_2_LOW), part)
+    return value.with_sign_of(x)
+
+
+def acos(x: Lanes) -> Lanes:
+    large, part, _ = asin_acos_parts(x)
+    negative = x.compare("<", 0.0)
+    twice = part * 2.0
+    pi_high, pi_low = 2 * PI_2_HIGH, 2 * PI_2_LOW
+    outer = negative.where(x.like(pi_high) - (twice - pi_low), twice)
+    signed = part.with_sign_of(x)
+    return large.where(outer, x.like(PI_2_HIGH) - (signed - PI_2_LOW))
+
+
+def pdiv(x: Lanes, y: Lanes) -> Lanes:
+    return y.compare("==", 0.0).where(x.like(1.0), x / y)
+
+
+def power(x: Lanes, y: Lanes) -> Lanes:
+    return Lanes(x.builder, x.format, call_scalar(x.builder, x.format, "pow", [x.value, y.value]))
+
+
+UNARY: dict[str, Callable[[Lanes], Lanes]] = {
+    "sin": sin,
+    "cos": cos,
+    "tan": tan,
+    "exp": exp,
+    "log": log,
+    "plog": plog,
+    "sqrt": lambda x: x.sqrt(),
+    "square": lambda x: x * x,
+    "cube": lambda x: x * x * x,
+    "inv": lambda x: 1.0 / x,
+    "neg": lambda x: -x,
+    "abs": lambda x: x.absolute(),
+    "tanh": tanh,
+    "asin": asin,
+    "acos": acos,
+    "atan": atan,
+}
+
+BINARY: dict[str, Callable[[Lanes, Lanes], Lanes]] = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "div": lambda x, y: x / y,
+    "pdiv": pdiv,
+    "pow": power,
+    "min": lambda x, y: x.minimum(y),
+    "max": lambda x, y: x.maximum(y),
+}

@@ -1,0 +1,93 @@
+"""The obvious engine: NumPy, one operator at a time.  Slow, and the meaning of every other engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from fouriertree.engine.base import (
+    Batch,
+    Floats,
+    InnerProducts,
+    as_programs,
+    check_columns,
+    check_matrix,
+    check_targets,
+    check_weights,
+)
+from fouriertree.expr import Expression
+from fouriertree.expr.opcodes import CONST, VAR
+
+
+@dataclass(frozen=True)
+class ReferenceRows:
+    X: Floats
+    weights: NDArray[np.float64]
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.X.shape[1])
+
+
+@dataclass(frozen=True)
+class ReferenceEngine:
+    """Expressions by NumPy functions on whole columns.
+
+    >>> from fouriertree.expr import parse
+    >>> ReferenceEngine().evaluate([parse("x0^2"), parse("x0 + 1")], [[1.0], [2.0]])
+    array([[1., 4.],
+           [2., 3.]])
+    """
+
+    dtype: DTypeLike = np.float64
+
+    def prepare(self, X: ArrayLike, weights: ArrayLike | None = None) -> ReferenceRows:
+        matrix = check_matrix(X)
+        return ReferenceRows(matrix.astype(self.dtype), check_weights(weights, len(matrix)))
+
+    def evaluate(self, expressions: Batch, X: ArrayLike | ReferenceRows) -> Floats:
+        rows = X if isinstance(X, ReferenceRows) else self.prepare(X)
+        programs = as_programs(expressions)
+        check_columns(programs, rows.n_columns)
+        out = np.empty((len(programs), rows.n_rows), self.dtype)
+        for i, expression in enumerate(programs):
+            out[i] = run_program(expression, rows.X)
+        return out
+
+    def inner_products(
+        self,
+        expressions: Batch,
+        X: ArrayLike | ReferenceRows,
+        R: ArrayLike,
+        weights: ArrayLike | None = None,
+    ) -> InnerProducts:
+        rows = X if isinstance(X, ReferenceRows) else self.prepare(X, weights)
+        targets = check_targets(R, rows.n_rows)
+        values = self.evaluate(expressions, rows).astype(np.float64)
+        finite = np.isfinite(values).all(axis=1)
+        values[~finite] = np.nan
+        with np.errstate(all="ignore"):
+            weighted = values * rows.weights
+            return InnerProducts(np.einsum("ij,ij->i", weighted, values), weighted @ targets, finite)
+
+
+def run_program(expression: Expression, X: Floats) -> Floats:
+    """Values of one program on the rows of X, in X's own precision: (n_rows,)."""
+    stack: list[Floats] = []
+    with np.errstate(all="ignore"):
+        for op, arg, const in zip(expression.op, expression.arg, expression.const, strict=True):
+            if op == CONST:
+                stack.append(np.full(len(X), const, X.dtype))
+            elif op == VAR:
+                stack.append(X[:, arg])
+            else:
+                primitive = expression.primitives.by_opcode(int(op))
+                operands = [stack.pop() for _ in range(primitive.arity)][::-1]
+                stack.append(np.asarray(primitive.reference(*operands), X.dtype))
+    return stack.pop()

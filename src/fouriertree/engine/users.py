@@ -1,0 +1,71 @@
+"""Operators that users add: each is compiled into a loop of its own, which the interpreter calls by address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import cfunc, njit
+from numpy.typing import NDArray
+
+from fouriertree.compiling import announced
+from fouriertree.engine.kernels import VECTOR_BYTES, read_number, write_number
+from fouriertree.expr import Primitive, Programs
+from fouriertree.expr.opcodes import USER_OPCODE_START
+
+
+@dataclass(frozen=True)
+class UserTable:
+    """Row o − USER_OPCODE_START holds the address of operator o's loop and its arity less one."""
+
+    rows: NDArray[np.int64]
+    loops: list[Any] = field(default_factory=list)  #: keeps the machine code alive
+
+    @property
+    def address(self) -> int:
+        return int(self.rows.ctypes.data)
+
+
+_NO_OPERATORS = UserTable(np.zeros((1, 2), np.int64))
+
+
+def user_table(programs: Programs, dtype: str) -> UserTable:
+    """The table for the operators that occur in these programs; all of them must be compiled ones."""
+    opcodes = programs.user_opcodes()
+    if len(opcodes) == 0:
+        return _NO_OPERATORS
+    rows = np.zeros((int(opcodes.max()) - USER_OPCODE_START + 1, 2), np.int64)
+    loops = []
+    for opcode in opcodes:
+        primitive = programs.primitives.by_opcode(int(opcode))
+        loop = operator_loop(primitive, dtype)
+        rows[opcode - USER_OPCODE_START] = loop.address, primitive.arity - 1
+        loops.append(loop)
+    return UserTable(rows, loops)
+
+
+@cache
+def operator_loop(primitive: Primitive, dtype: str) -> Any:
+    """A C function (kind, out, a, a_step, b, b_step, vectors) that applies the operator to every lane."""
+    scalar = primitive.scalar
+    lanes = VECTOR_BYTES // np.dtype(dtype).itemsize
+    if primitive.arity == 1:
+
+        @njit(error_model="numpy")  # type: ignore[untyped-decorator]
+        def value(kind: Any, a: int, i: int, b: int, j: int) -> Any:
+            return scalar(np.float64(read_number(kind, a, i)))
+    else:
+
+        @njit(error_model="numpy")  # type: ignore[untyped-decorator]
+        def value(kind: Any, a: int, i: int, b: int, j: int) -> Any:
+            return scalar(np.float64(read_number(kind, a, i)), np.float64(read_number(kind, b, j)))
+
+    def loop(kind: Any, out: int, a: int, a_step: int, b: int, b_step: int, vectors: int) -> None:
+        for i in range(vectors * lanes):
+            write_number(kind, out, i, np.float64(value(kind, a, i * a_step, b, i * b_step)))
+
+    operands = ", ".join(["int64"] * 6)
+    with announced(f"compiling your operator {primitive.name!r}"):
+        return cfunc(f"void({dtype}, {operands})", error_model="numpy")(loop)

@@ -1,0 +1,252 @@
+"""`Expression`: an immutable postfix program whose subtrees are slices. It knows its tokens, and no data."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Never
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fouriertree.expr import postfix, symbolic
+from fouriertree.expr.arithmetic import Arithmetic
+from fouriertree.expr.catalogue import FloatArray
+from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
+from fouriertree.expr.primitives import Primitive, PrimitiveSet
+from fouriertree.expr.text import to_text
+
+IntArray = NDArray[np.int32]
+
+
+class Expression(Arithmetic):
+    """A formula as three read-only arrays in postfix order: opcode, column index, constant.
+
+    >>> x = Expression.variable(0)
+    >>> e = Expression.apply("sin", x**2) * 0.5 - 1
+    >>> e
+    Expression('sin(x0^2)*0.5 - 1.0')
+    >>> e.size, e.depth, e.columns
+    (7, 5, (0,))
+    >>> e.evaluate([[0.0], [1.0]])
+    array([-1.        , -0.57926451])
+    """
+
+    __slots__ = ("arg", "const", "op", "primitives")
+
+    op: IntArray
+    arg: IntArray
+    const: FloatArray
+    primitives: PrimitiveSet
+
+    def __init__(
+        self, op: ArrayLike, arg: ArrayLike, const: ArrayLike, primitives: PrimitiveSet | None = None
+    ) -> None:
+        # Copies: a caller who changes an array later must not change a formula.
+        self._set(
+            np.array(op, dtype=np.int32),
+            np.array(arg, dtype=np.int32),
+            np.array(const, dtype=np.float64),
+            PrimitiveSet.catalogue() if primitives is None else primitives,
+        )
+        postfix.check(self.op, self.arg, self.const, self._arities())
+
+    @classmethod
+    def unchecked(
+        cls, op: IntArray, arg: IntArray, const: FloatArray, primitives: PrimitiveSet | None = None
+    ) -> "Expression":
+        """An expression from arrays known to be a program; they become read-only and are not copied."""
+        new = cls.__new__(cls)
+        new._set(op, arg, const, PrimitiveSet.catalogue() if primitives is None else primitives)
+        return new
+
+    @classmethod
+    def constant(cls, value: float) -> "Expression":
+        return cls([CONST], [0], [value])
+
+    @classmethod
+    def variable(cls, column: int) -> "Expression":
+        return cls([VAR], [column], [0.0])
+
+    @classmethod
+    def apply(cls, operator: str | Primitive, *arguments: "Expression | float") -> "Expression":
+        """The operator on its arguments; a user operator is found by name if an argument's set has it.
+
+        >>> Expression.apply("max", Expression.variable(0), 0.0)
+        Expression('max(x0, 0.0)')
+        """
+        trees = [tree if isinstance(tree, Expression) else cls.constant(tree) for tree in arguments]
+        primitives = PrimitiveSet.catalogue()
+        for tree in trees:
+            primitives = primitives.union(tree.primitives)
+        row = primitives.find(operator) if isinstance(operator, str) else operator
+        if len(trees) != row.arity:
+            raise ValueError(f"{row.name} takes {row.arity} argument(s), got {len(trees)}")
+        if row.opcode >= USER_OPCODE_START:
+            primitives = primitives.union(PrimitiveSet([row]))
+        return cls.unchecked(
+            np.append(np.concatenate([tree.op for tree in trees]), np.int32(row.opcode)),
+            np.append(np.concatenate([tree.arg for tree in trees]), np.int32(0)),
+            np.append(np.concatenate([tree.const for tree in trees]), 0.0),
+            primitives,
+        )
+
+    def __len__(self) -> int:
+        return len(self.op)
+
+    @property
+    def size(self) -> int:
+        """Number of tokens."""
+        return len(self.op)
+
+    @property
+    def depth(self) -> int:
+        """Number of levels: 1 for a leaf."""
+        return postfix.depth(self._arities())
+
+    @property
+    def complexity(self) -> int:
+        """Sum of the operators' complexities, and 1 for every leaf."""
+        leaves = (CONST, VAR)
+        return sum(1 if i in leaves else self.primitives.by_opcode(i).complexity for i in self.op.tolist())
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The columns that occur, in order."""
+        return tuple(np.unique(self.arg[self.op == VAR]).tolist())
+
+    @property
+    def constants(self) -> tuple[float, ...]:
+        """The values of the constants, in postfix order."""
+        return tuple(self.const[self.op == CONST].tolist())
+
+    def subtree_start(self, i: int) -> int:
+        """First token of the subtree that ends at token i."""
+        return postfix.start_of(self._arities(), self._index(i))
+
+    def subtree(self, i: int) -> "Expression":
+        """The subtree that ends at token i.
+
+        >>> (Expression.variable(0) + Expression.variable(1) * 2).subtree(3)
+        Expression('x1*2.0')
+        """
+        part = slice(self.subtree_start(i), self._index(i) + 1)
+        return self.unchecked(self.op[part], self.arg[part], self.const[part], self.primitives)
+
+    def children(self, i: int) -> tuple[int, ...]:
+        """Last tokens of the arguments of token i, first argument first."""
+        arities, end = self._arities(), self._index(i)
+        ends: list[int] = []
+        for _ in range(arities[end]):
+            ends.append(end - 1 if not ends else postfix.start_of(arities, ends[-1]) - 1)
+        return tuple(reversed(ends))
+
+    def replace(self, i: int, other: "Expression") -> "Expression":
+        """This expression with the subtree at token i replaced by `other`."""
+        start, end = self.subtree_start(i), self._index(i) + 1
+        return self.unchecked(
+            np.concatenate([self.op[:start], other.op, self.op[end:]]),
+            np.concatenate([self.arg[:start], other.arg, self.arg[end:]]),
+            np.concatenate([self.const[:start], other.const, self.const[end:]]),
+            self.primitives.union(other.primitives),
+        )
+
+    def evaluate(self, X: ArrayLike) -> FloatArray:
+        """Values on the rows of X (n_rows, n_columns), by the reference functions: float64[n_rows]."""
+        rows = _table(X, self.columns)
+        stack: list[FloatArray] = []
+        for code, column, value in zip(self.op.tolist(), self.arg.tolist(), self.const.tolist(), strict=True):
+            if code == CONST:
+                stack.append(np.full(len(rows), value))
+            elif code == VAR:
+                stack.append(np.ascontiguousarray(rows[:, column]))
+            else:
+                row = self.primitives.by_opcode(code)
+                stack[-row.arity :] = [row.reference(*stack[-row.arity :])]
+        # A bare column must not come back as a view of the caller's data.
+        return stack[0].copy() if self.size == 1 else stack[0]
+
+    __call__ = evaluate
+
+    def text(self, names: Sequence[str] | None = None, digits: int | None = None) -> str:
+        """The formula, over x0, x1, ... or column `names`; `parse` reads it back unless `digits` rounds it.
+
+        >>> (Expression.variable(0) / 3).text(names=["my column"], digits=3)
+        '`my column`/3'
+        """
+        return to_text(self, names, digits)
+
+    def sympy(self, names: Sequence[str] | None = None) -> Any:
+        """The formula as a SymPy expression, with one symbol per column."""
+        return symbolic.to_sympy(self, names)
+
+    def latex(self, names: Sequence[str] | None = None) -> str:
+        """The formula as LaTeX, as SymPy prints it."""
+        return symbolic.to_latex(self, names)
+
+    def to_json(self) -> dict[str, str]:
+        """Plain data from which `from_json` makes an equal expression."""
+        return {"text": self.text()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], primitives: PrimitiveSet | None = None) -> "Expression":
+        from fouriertree.expr.parse import parse  # parse stands on this module
+
+        return parse(data["text"], primitives=primitives)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"Expression({self.text()!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Expression) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __setattr__(self, name: str, value: object) -> Never:
+        raise AttributeError("expressions are immutable; replace() and apply() make new ones")
+
+    def __delattr__(self, name: str) -> Never:
+        raise AttributeError("expressions are immutable; replace() and apply() make new ones")
+
+    def __reduce__(self) -> tuple[Callable[..., "Expression"], tuple[Any, ...]]:
+        users = {code for code in self.op.tolist() if code >= USER_OPCODE_START}
+        names = {code: self.primitives.by_opcode(code).name for code in users}
+        return _restore, (self.op, self.arg, self.const, self.primitives, names)
+
+    def _set(self, op: IntArray, arg: IntArray, const: FloatArray, primitives: PrimitiveSet) -> None:
+        for array in (op, arg, const):
+            array.flags.writeable = False
+        for name, value in (("op", op), ("arg", arg), ("const", const), ("primitives", primitives)):
+            object.__setattr__(self, name, value)
+
+    def _arities(self) -> list[int]:
+        return postfix.token_arities(self.op, self.primitives)
+
+    def _index(self, i: int) -> int:
+        if not -self.size <= i < self.size:
+            raise IndexError(f"token {i} of an expression with {self.size} tokens")
+        return i % self.size
+
+    def _key(self) -> tuple[bytes, bytes, bytes]:
+        # Bits: 0.0 and -0.0 differ (1/x tells them apart), and a NaN equals itself whatever its payload.
+        const = np.where(np.isnan(self.const), np.nan, self.const)
+        return self.op.tobytes(), self.arg.tobytes(), const.tobytes()
+
+
+def _table(X: ArrayLike, columns: Sequence[int]) -> FloatArray:
+    rows = np.asarray(X, dtype=np.float64)
+    if rows.ndim != 2:
+        hint = "; use X.reshape(-1, 1) for one column" if rows.ndim == 1 else ""
+        raise ValueError(f"X must have two dimensions (rows, columns), got shape {rows.shape}{hint}")
+    if columns and columns[-1] >= rows.shape[1]:
+        raise ValueError(f"the expression uses column x{columns[-1]}, but X has {rows.shape[1]} column(s)")
+    return rows
+
+
+def _restore(
+    op: IntArray, arg: IntArray, const: FloatArray, primitives: PrimitiveSet, names: Mapping[int, str]
+) -> Expression:
+    """A pickled expression: built-in opcodes are fixed by the table, user operators are found by name."""
+    codes = [primitives[names[code]].opcode if code in names else code for code in op.tolist()]
+    return Expression(codes, arg, const, primitives)

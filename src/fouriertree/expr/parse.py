@@ -1,0 +1,229 @@
+"""Formulas from text: `parse("sin(x0^2)*cos(x0) - 1")`.
+
+The parser is a shunting yard: what it puts out is the postfix program itself, and depth is no limit.
+From weak to strong: ``+ -``, ``* /``, unary ``-``, ``^`` (also ``**``; groups to the right). ``-2`` is a
+constant, ``-2^2`` is -(2^2), ``x^2`` and ``x^3`` are square and cube.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Never
+
+import numpy as np
+
+from fouriertree.expr.catalogue import BY_SYMBOL, CATALOGUE, POWER, Primitive
+from fouriertree.expr.expression import Expression
+from fouriertree.expr.opcodes import CONST, CUBE, POW, SQUARE, VAR
+from fouriertree.expr.primitives import COLUMN_NAME, CONSTANTS, PrimitiveSet, did_you_mean
+from fouriertree.expr.text import quoted
+from fouriertree.expr.tokens import ParseError, Token, tokenize
+
+__all__ = ["ParseError", "parse"]
+
+_POWERS = {2.0: SQUARE, 3.0: CUBE}
+_LARGEST_COLUMN = int(np.iinfo(np.int32).max)
+
+
+@dataclass
+class _Open:
+    """An open parenthesis: of a call if it has an operator."""
+
+    position: int
+    operator: Primitive | None = None
+    arguments: int = 1
+
+
+def parse(
+    text: str, names: Sequence[str] | None = None, primitives: PrimitiveSet | None = None
+) -> Expression:
+    """The expression that `text` describes, over x0, x1, ... or column `names`.
+
+    Names that are not plain words, or that mean something else in formulas, stand in backticks.
+    Built-in operators are always known; your own come with `primitives`.
+
+    >>> parse("sin(x0^2)*cos(x0) - 1")
+    Expression('sin(x0^2)*cos(x0) - 1.0')
+    >>> parse("mass * `speed (m/s)`^2 / 2", names=["mass", "speed (m/s)"])
+    Expression('x0*x1^2/2.0')
+    >>> parse("sine(x0)")
+    Traceback (most recent call last):
+    fouriertree.expr.tokens.ParseError: unknown operator 'sine'; did you mean 'sin'? Add your own ...
+    """
+    return _Parser(text, names, PrimitiveSet.catalogue() if primitives is None else primitives).run()
+
+
+class _Parser:
+    def __init__(self, text: str, names: Sequence[str] | None, primitives: PrimitiveSet) -> None:
+        self.text = text
+        self.names = None if names is None else {name: column for column, name in enumerate(names)}
+        if names is not None and len(set(names)) != len(names):
+            raise ValueError("column names must be different from each other")
+        self.primitives = primitives
+        self.tokens = tokenize(text)
+        self.next = 0
+        self.program: list[tuple[int, int, float]] = []
+        self.pending: list[Primitive | _Open] = []
+
+    def run(self) -> Expression:
+        if self.tokens[0].kind == "end":
+            self._fail("the formula is empty", self.tokens[0])
+        wants_value = True
+        while self.next < len(self.tokens):
+            token = self.tokens[self.next]
+            self.next += 1
+            wants_value = self._value(token) if wants_value else self._operator(token)
+        op, arg, const = zip(*self.program, strict=True)
+        return Expression.unchecked(
+            np.array(op, dtype=np.int32),
+            np.array(arg, dtype=np.int32),
+            np.array(const, dtype=np.float64),
+            self.primitives,
+        )
+
+    def _value(self, token: Token) -> bool:
+        """Read where a value must come; True if the next token must be (the start of) a value too."""
+        following = self.tokens[min(self.next, len(self.tokens) - 1)]
+        if token.kind == "word" and following.text == "(":
+            self.next += 1
+            self.pending.append(_Open(following.position, self._called(token)))
+            return True
+        if token.text == "(":
+            self.pending.append(_Open(token.position))
+            return True
+        if token.text in ("+", "-"):
+            return self._signed(token, following)
+        if token.kind not in ("number", "word", "quoted"):
+            self._no_value(token)
+        number = self._constant(token)
+        leaf = (VAR, self._column(token), 0.0) if number is None else (CONST, 0, number)
+        self.program.append(leaf)
+        return False
+
+    def _signed(self, sign: Token, following: Token) -> bool:
+        number = self._constant(following)
+        after = self.tokens[min(self.next + 1, len(self.tokens) - 1)]
+        if sign.text == "+":
+            return True
+        if number is None or after.text in ("^", "**", "("):
+            self.pending.append(CATALOGUE["neg"])
+            return True
+        self.next += 1
+        self.program.append((CONST, 0, -number))
+        return False
+
+    def _operator(self, token: Token) -> bool:
+        """Read where an operator must come; True if a value must follow."""
+        row = BY_SYMBOL.get(token.text)
+        if row is not None:
+            # A power groups to the right: it waits for the power that comes after it.
+            self._apply_pending(row.precedence + (row.precedence == POWER))
+            self.pending.append(row)
+        elif token.text in (",", ")"):
+            return self._separator(token)
+        elif token.kind == "end":
+            self._apply_pending(0)
+            if self.pending and isinstance(group := self.pending[-1], _Open):
+                raise ParseError("this parenthesis is not closed", self.text, group.position)
+        else:
+            self._fail(f"expected an operator before {token.text!r}", token)
+        return True
+
+    def _separator(self, token: Token) -> bool:
+        self._apply_pending(0)
+        group = self.pending[-1] if self.pending else None
+        if not isinstance(group, _Open):
+            self._fail("no parenthesis is open here", token)
+        if token.text == ",":
+            if group.operator is None:
+                self._fail("a comma belongs between the arguments of an operator", token)
+            group.arguments += 1
+            return True
+        self.pending.pop()
+        if group.operator is not None:
+            self._check_count(group.operator, group.arguments, token)
+            self.program.append((group.operator.opcode, 0, 0.0))
+        return False
+
+    def _apply_pending(self, precedence: int) -> None:
+        """Emit the waiting signs that bind at least as strongly."""
+        while (
+            self.pending and isinstance(row := self.pending[-1], Primitive) and row.precedence >= precedence
+        ):
+            self.pending.pop()
+            # In postfix order an exponent that ends in a constant is that constant.
+            shortcut = _POWERS.get(self.program[-1][2]) if self.program[-1][0] == CONST else None
+            if row.opcode == POW and shortcut is not None:
+                self.program[-1] = (shortcut, 0, 0.0)
+            else:
+                self.program.append((row.opcode, 0, 0.0))
+
+    def _called(self, word: Token) -> Primitive:
+        try:
+            return self.primitives.find(word.text)
+        except ValueError as error:
+            reason = str(error)
+        if COLUMN_NAME.fullmatch(word.text) or word.text in CONSTANTS or word.text in (self.names or ()):
+            reason = f"{word.text} is a value, not an operator; write {word.text}*(...) for a product"
+        self._fail(reason, word)
+
+    def _check_count(self, row: Primitive, count: int, token: Token) -> None:
+        if count != row.arity:
+            arguments = "1 argument" if row.arity == 1 else f"{row.arity} arguments"
+            self._fail(f"{row.name} takes {arguments}, got {count}", token)
+
+    def _constant(self, token: Token) -> float | None:
+        if token.kind == "number":
+            return float(token.text)
+        # Printed formulas contain inf and nan, but never pi and e, so only these two are in doubt.
+        if token.text in ("e", "pi") and token.text in (self.names or ()):
+            reason = f"{token.text} could be the constant or the column of that name"
+            self._fail(f"{reason}; write `{token.text}` in backticks for the column", token)
+        return CONSTANTS.get(token.text)
+
+    def _column(self, token: Token) -> int:
+        if token.kind == "quoted":
+            name = token.text[1:-1].replace("``", "`")
+            return self._named(name, token)
+        index = int(token.text[1:]) if COLUMN_NAME.fullmatch(token.text) else None
+        named = (self.names or {}).get(token.text)
+        if index is None:
+            return self._named(token.text, token)
+        if named is not None and named != index:
+            reason = f"{token.text} could be column number {index} or the column of that name"
+            self._fail(f"{reason}; write `{token.text}` in backticks for the name", token)
+        if index > (_LARGEST_COLUMN if self.names is None else len(self.names) - 1):
+            self._fail(f"there is no column {token.text}; {self._columns_are()}", token)
+        return index
+
+    def _named(self, name: str, token: Token) -> int:
+        column = (self.names or {}).get(name)
+        if column is not None and (token.kind == "quoted" or quoted(name, column, self.primitives) == name):
+            return column
+        if column is not None or name in self.primitives.names or name in CATALOGUE:
+            hint = (
+                "write it in backticks for the column" if column is not None else "its arguments are missing"
+            )
+            self._fail(f"{name} is an operator; {hint}", token)
+        suggestion = did_you_mean(name, [*(self.names or ()), *CONSTANTS, *CATALOGUE])
+        self._fail(f"unknown name {name!r}; {self._columns_are()}{suggestion}", token)
+
+    def _columns_are(self) -> str:
+        if not self.names:
+            return "columns are x0, x1, ... or given names"
+        listed = list(self.names)
+        return "columns are " + ", ".join(listed[:6]) + (", ..." if len(listed) > 6 else "")
+
+    def _no_value(self, token: Token) -> Never:
+        group = self.pending[-1] if self.pending else None
+        if (
+            token.text == ")"
+            and isinstance(group, _Open)
+            and group.operator is not None
+            and group.arguments == 1
+        ):
+            self._check_count(group.operator, 0, token)
+        found = "the formula ends" if token.kind == "end" else f"{token.text!r} comes"
+        self._fail(f"{found} where a value is expected", token)
+
+    def _fail(self, reason: str, token: Token) -> Never:
+        raise ParseError(reason, self.text, token.position)

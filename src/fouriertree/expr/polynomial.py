@@ -1,0 +1,163 @@
+"""Polynomials in normal form with exact rational coefficients, and the conversion of trees to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+from fouriertree.expr import opcodes as op
+from fouriertree.expr.expression import Expression
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """Σ numerators[i]/denominator · x**i, with no trailing zeros; integers, so that products are fast.
+
+    >>> p = Polynomial.of([1, 0, Fraction(1, 2)])
+    >>> print(p * p, "|", p.degree, p.span_size, p.integral(-1, 1))
+    1 + x^2 + 1/4*x^4 | 2 2 7/3
+    """
+
+    numerators: tuple[int, ...]
+    denominator: int = 1
+
+    @classmethod
+    def of(cls, coefficients: Iterable[float | Fraction]) -> Polynomial:
+        """The polynomial with these coefficients, lowest first; floats are taken exactly."""
+        exact = [Fraction(c) for c in coefficients]
+        common = lcm(*(c.denominator for c in exact)) if exact else 1
+        return _trimmed([c.numerator * (common // c.denominator) for c in exact], common)
+
+    @property
+    def coefficients(self) -> tuple[Fraction, ...]:
+        return tuple(Fraction(n, self.denominator) for n in self.numerators)
+
+    @property
+    def degree(self) -> int:
+        """Largest exponent; −1 for zero."""
+        return len(self.numerators) - 1
+
+    @property
+    def span_size(self) -> int:
+        """Number of terms whose coefficient is not zero."""
+        return sum(n != 0 for n in self.numerators)
+
+    def __add__(self, other: Polynomial) -> Polynomial:
+        return self._combine(other, 1)
+
+    def __sub__(self, other: Polynomial) -> Polynomial:
+        return self._combine(other, -1)
+
+    def __neg__(self) -> Polynomial:
+        return Polynomial(tuple(-n for n in self.numerators), self.denominator)
+
+    def __mul__(self, other: Polynomial) -> Polynomial:
+        product = [0] * max(0, len(self.numerators) + len(other.numerators) - 1)
+        for i, a in enumerate(self.numerators):
+            if a:
+                for j, b in enumerate(other.numerators):
+                    product[i + j] += a * b
+        return _trimmed(product, self.denominator * other.denominator)
+
+    def __truediv__(self, number: Fraction | int) -> Polynomial:
+        return self * Polynomial.of([1 / Fraction(number)])
+
+    def __call__(self, x: float | Fraction) -> Fraction:
+        value = Fraction(0)
+        for n in reversed(self.numerators):
+            value = value * Fraction(x) + n
+        return value / self.denominator
+
+    def integral(self, a: float | Fraction, b: float | Fraction) -> Fraction:
+        """∫ from a to b, exactly."""
+        low, high = Fraction(a), Fraction(b)
+        total, low_power, high_power = Fraction(0), low, high
+        for i, n in enumerate(self.numerators):
+            if n:
+                total += Fraction(n, i + 1) * (high_power - low_power)
+            low_power *= low
+            high_power *= high
+        return total / self.denominator
+
+    def _combine(self, other: Polynomial, sign: int) -> Polynomial:
+        common = lcm(self.denominator, other.denominator)
+        left, right = common // self.denominator, sign * common // other.denominator
+        n = max(len(self.numerators), len(other.numerators))
+        a = self.numerators + (0,) * (n - len(self.numerators))
+        b = other.numerators + (0,) * (n - len(other.numerators))
+        return _trimmed([left * x + right * y for x, y in zip(a, b, strict=True)], common)
+
+    def __str__(self) -> str:
+        return " + ".join(_term(c, i) for i, c in enumerate(self.coefficients) if c) or "0"
+
+
+def _term(coefficient: Fraction, exponent: int) -> str:
+    power = "" if exponent == 0 else "x" if exponent == 1 else f"x^{exponent}"
+    if not power:
+        return str(coefficient)
+    return power if coefficient == 1 else f"{coefficient}*{power}"
+
+
+def _trimmed(numerators: list[int], denominator: int) -> Polynomial:
+    while numerators and numerators[-1] == 0:
+        numerators.pop()
+    return Polynomial(tuple(numerators), denominator if numerators else 1)
+
+
+def normal_form(expression: Expression) -> Polynomial:
+    """The polynomial in x0 that a tree is, exactly; ValueError for a tree that is none.
+
+    >>> from fouriertree.expr import parse
+    >>> print(normal_form(parse("(x0 + 1)*(x0 - 1) + 2")))
+    1 + x^2
+    """
+    stack: list[Polynomial] = []
+    for code, column, constant in zip(
+        expression.op.tolist(), expression.arg.tolist(), expression.const.tolist(), strict=True
+    ):
+        if code == op.CONST:
+            stack.append(_constant(constant))
+        elif code == op.VAR:
+            stack.append(_variable(column))
+        elif code in _UNARY:
+            stack.append(_UNARY[code](stack.pop()))
+        elif code in _BINARY:
+            right = stack.pop()
+            stack.append(_BINARY[code](stack.pop(), right))
+        else:
+            name = expression.primitives.by_opcode(code).name
+            raise ValueError(f"'{name}' does not make polynomials; a polynomial space takes + - * and powers")
+    return stack.pop()
+
+
+def _constant(value: float) -> Polynomial:
+    if value - value != 0.0:
+        raise ValueError(f"the constant {value} is not finite")
+    return Polynomial.of([value])
+
+
+def _variable(column: int) -> Polynomial:
+    if column != 0:
+        raise ValueError(f"a polynomial space has one variable, x0; the expression uses x{column}")
+    return Polynomial((0, 1))
+
+
+def _divide(a: Polynomial, b: Polynomial) -> Polynomial:
+    if b.degree != 0:
+        raise ValueError("a quotient is a polynomial only if the divisor is a constant other than zero")
+    return a / b.coefficients[0]
+
+
+_UNARY: dict[int, Callable[[Polynomial], Polynomial]] = {
+    op.NEG: lambda p: -p,
+    op.SQUARE: lambda p: p * p,
+    op.CUBE: lambda p: p * p * p,
+}
+_BINARY: dict[int, Callable[[Polynomial, Polynomial], Polynomial]] = {
+    op.ADD: lambda p, q: p + q,
+    op.SUB: lambda p, q: p - q,
+    op.MUL: lambda p, q: p * q,
+    op.DIV: _divide,
+}

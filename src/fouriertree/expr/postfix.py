@@ -1,0 +1,73 @@
+"""Structure of postfix programs: arities, subtree starts, depth, validity. Functions on plain sequences.
+
+In postfix order the subtree of token i is the slice that ends at i, and its last argument ends at i - 1.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.expr.opcodes import CONST, VAR
+
+if TYPE_CHECKING:
+    from fouriertree.expr.primitives import PrimitiveSet
+
+
+def token_arities(op: NDArray[np.int32], primitives: "PrimitiveSet") -> list[int]:
+    """Number of arguments of every token: 0 for leaves."""
+    codes: list[int] = op.tolist()
+    known = {code: primitives.by_opcode(code).arity for code in set(codes) - {CONST, VAR}}
+    return [known.get(code, 0) for code in codes]
+
+
+def starts(arities: Sequence[int]) -> list[int]:
+    """First token of every token's subtree."""
+    first: list[int] = []
+    for i, arity in enumerate(arities):
+        start = i
+        for _ in range(arity):
+            start = first[start - 1]
+        first.append(start)
+    return first
+
+
+def start_of(arities: Sequence[int], i: int) -> int:
+    """First token of the subtree of token i."""
+    missing = 1
+    for j in range(i, -1, -1):
+        missing += arities[j] - 1
+        if missing == 0:
+            return j
+    raise ValueError(f"token {i} has too few arguments before it")
+
+
+def depth(arities: Sequence[int]) -> int:
+    """Number of levels: 1 for a leaf."""
+    levels: list[int] = []
+    for arity in arities:
+        arguments = [levels.pop() for _ in range(arity)]
+        levels.append(1 + max(arguments, default=0))
+    return levels[-1]
+
+
+def check(
+    op: NDArray[np.int32], arg: NDArray[np.int32], const: NDArray[np.float64], arities: Sequence[int]
+) -> None:
+    """Raise ValueError unless the three arrays are one complete program with normal leaves."""
+    if not op.shape == arg.shape == const.shape or op.ndim != 1:
+        raise ValueError("op, arg and const must be one-dimensional and of the same length")
+    height = 0
+    for i, arity in enumerate(arities):
+        if height < arity:
+            raise ValueError(
+                f"token {i} takes {arity} argument(s), but only {height} value(s) come before it"
+            )
+        height += 1 - arity
+    if height != 1:
+        raise ValueError(f"a program must leave one value, this one leaves {height}")
+    if (arg[op == VAR] < 0).any():
+        raise ValueError("column indexes must not be negative")
+    if (arg[op != VAR] != 0).any() or (const[op != CONST] != 0).any():
+        raise ValueError("arg is only for columns and const only for constants; they must be 0 elsewhere")

@@ -1,0 +1,234 @@
+"""`PrimitiveSet`: the ordered selection of operators that a generator draws from and an engine evaluates."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
+from math import e, inf, nan, pi
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.expr import custom
+from fouriertree.expr.catalogue import BY_OPCODE, BY_SYMBOL, CATALOGUE, Primitive
+
+__all__ = ["CONSTANTS", "Primitive", "PrimitiveSet", "did_you_mean"]
+
+CONSTANTS = {"pi": pi, "e": e, "inf": inf, "nan": nan}
+COLUMN_NAME = re.compile(r"x[0-9]+")
+# Names that are too far from ours for a spelling suggestion.
+_SYNONYMS = {
+    "ln": "log",
+    "power": "pow",
+    "pdivide": "pdiv",
+    "reciprocal": "inv",
+    "minus": "sub",
+    "times": "mul",
+}
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """A suggestion such as ``; did you mean 'sin'?``, or nothing."""
+    choices = list(choices)
+    synonym = [_SYNONYMS[word]] if _SYNONYMS.get(word) in choices else []
+    close = synonym or get_close_matches(word, choices, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+class PrimitiveSet:
+    """Operators in the order in which they are drawn; built-ins by name or symbol, your own through `add`.
+
+    >>> operators = PrimitiveSet(["+", "*", "sin"])
+    >>> operators.names
+    ('add', 'mul', 'sin')
+    >>> "cos" in operators
+    False
+    >>> PrimitiveSet(["sine"])
+    Traceback (most recent call last):
+    ValueError: unknown operator 'sine'; did you mean 'sin'? Add your own with PrimitiveSet.add(...)
+    """
+
+    __slots__ = ("_by_opcode", "_rows", "_shared")
+
+    def __init__(self, operators: Iterable[str | Primitive]) -> None:
+        if isinstance(operators, str):
+            raise ValueError(f"give a list of operators, such as [{operators!r}]")
+        self._rows: dict[str, Primitive] = {}
+        self._by_opcode: dict[int, Primitive] = {}
+        self._shared = False
+        for operator in operators:
+            self._append(builtin(operator) if isinstance(operator, str) else operator)
+
+    @classmethod
+    def paper(cls) -> "PrimitiveSet":
+        """The seven functions of the published runs, with protected division and logarithm."""
+        return cls(["add", "sub", "mul", "pdiv", "sin", "cos", "plog"])
+
+    @classmethod
+    def polynomial(cls) -> "PrimitiveSet":
+        """Sums, products and differences: what the polynomial space integrates exactly."""
+        return cls(["add", "mul", "sub"])
+
+    @classmethod
+    def default(cls) -> "PrimitiveSet":
+        """An everyday set: arithmetic, waves, growth, roots and squares, in plain IEEE arithmetic."""
+        return cls(["add", "sub", "mul", "div", "sin", "cos", "exp", "log", "sqrt", "square"])
+
+    @classmethod
+    def catalogue(cls) -> "PrimitiveSet":
+        """All built-in operators: one shared set, which cannot be extended."""
+        return _SHARED
+
+    def add(
+        self,
+        name: str,
+        fn: Callable[..., Any],
+        arity: int = 1,
+        *,
+        derivative: str | tuple[str, ...] | None = None,
+        sympy: Callable[..., Any] | None = None,
+        complexity: int = 1,
+    ) -> Primitive:
+        """Add your own operator to this set, in place: the one way in which a set changes.
+
+        `fn` takes `arity` float arrays and returns one of the same shape; a function of plain numbers works
+        too. It is called here on zeros, negative, large and small values, infinities and NaN, and compiled by
+        Numba where possible. `derivative` has one formula per argument, over ``a`` and ``b``.
+
+        >>> operators = PrimitiveSet(["add", "mul"])
+        >>> operators.add("half", lambda a: 0.5 * a, derivative="0.5").compiled
+        True
+        >>> operators.names
+        ('add', 'mul', 'half')
+        """
+        self._check_new(name, arity, complexity)
+        templates = (derivative,) if isinstance(derivative, str) else derivative
+        if templates is not None and len(templates) != arity:
+            raise ValueError(f"operator {name!r} needs {arity} derivative formula(s), got {len(templates)}")
+        for template in templates or ():
+            self._check_template(name, template, arity)
+        row = custom.register(name, fn, arity, templates, sympy, complexity)
+        self._append(row)
+        return row
+
+    def union(self, other: "PrimitiveSet") -> "PrimitiveSet":
+        """A set that knows the operators of both; one of the two themselves where that is enough."""
+        if other is self or other is _SHARED:
+            return self
+        if self is _SHARED or all(row in other for row in self):
+            return other
+        return PrimitiveSet([*self, *(row for row in other if row not in self)])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._rows)
+
+    @property
+    def opcodes(self) -> NDArray[np.int32]:
+        """Engine opcodes in order: int32[n_operators]."""
+        return np.array([row.opcode for row in self], dtype=np.int32)
+
+    @property
+    def arities(self) -> NDArray[np.int32]:
+        """Numbers of arguments in order: int32[n_operators]."""
+        return np.array([row.arity for row in self], dtype=np.int32)
+
+    def by_opcode(self, opcode: int) -> Primitive:
+        """The operator with this opcode: of this set, or any built-in."""
+        row = self._by_opcode.get(opcode) or BY_OPCODE.get(opcode)
+        if row is None:
+            raise ValueError(
+                f"opcode {opcode} is no built-in operator and was not added to this PrimitiveSet"
+            )
+        return row
+
+    def find(self, name: str) -> Primitive:
+        """The operator with this name or symbol: of this set, or any built-in."""
+        return self._rows.get(name) or builtin(name, self._rows)
+
+    def to_json(self) -> list[str]:
+        """Names only; a function cannot be written to JSON."""
+        return list(self.names)
+
+    @classmethod
+    def from_json(cls, names: Iterable[str], operators: "PrimitiveSet | None" = None) -> "PrimitiveSet":
+        """The set with these names; user operators are taken from `operators`."""
+        return cls([(operators or _SHARED).find(name) for name in names])
+
+    def _append(self, row: Primitive) -> None:
+        if row.name in self._rows:
+            raise ValueError(f"operator {row.name!r} appears twice in this PrimitiveSet")
+        self._rows[row.name] = row
+        self._by_opcode[row.opcode] = row
+
+    def _check_new(self, name: str, arity: int, complexity: int) -> None:
+        if self._shared:
+            raise ValueError("the shared catalogue cannot be extended; make your own PrimitiveSet([...])")
+        if not (isinstance(name, str) and name.isidentifier() and name.isascii()):
+            raise ValueError(
+                f"operator name {name!r} must be an identifier: ASCII letters, digits, underscores"
+            )
+        if name in CATALOGUE:
+            raise ValueError(f"operator name {name!r} belongs to a built-in operator; choose another name")
+        if name in CONSTANTS:
+            raise ValueError(f"operator name {name!r} is a constant in formulas; choose another name")
+        if COLUMN_NAME.fullmatch(name):
+            raise ValueError(f"operator name {name!r} is a column in formulas; choose another name")
+        if name in self._rows:
+            raise ValueError(f"operator {name!r} is already in this PrimitiveSet")
+        if arity not in (1, 2):
+            raise ValueError(f"operator {name!r} has arity={arity}; operators take 1 or 2 arguments")
+        if complexity < 0:
+            raise ValueError(f"operator {name!r} has complexity={complexity}; it must not be negative")
+
+    def _check_template(self, name: str, template: str, arity: int) -> None:
+        from fouriertree.expr.parse import ParseError, parse  # parse stands on this module
+
+        try:
+            parse(template, names=("a", "b")[:arity], primitives=self)
+        except ParseError as error:
+            raise ValueError(f"derivative of operator {name!r} is not a formula: {error}") from None
+
+    def __getitem__(self, name: str) -> Primitive:
+        row = self._rows.get(BY_SYMBOL[name].name if name in BY_SYMBOL else name)
+        if row is None:
+            raise KeyError(f"{name!r} is not in this PrimitiveSet of {', '.join(self.names)}")
+        return row
+
+    def __contains__(self, operator: object) -> bool:
+        if isinstance(operator, Primitive):
+            return self._by_opcode.get(operator.opcode) is operator
+        return operator in self._rows or (
+            operator in BY_SYMBOL and BY_SYMBOL[str(operator)].name in self._rows
+        )
+
+    def __iter__(self) -> Iterator[Primitive]:
+        return iter(self._rows.values())
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PrimitiveSet) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"PrimitiveSet({list(self.names)})"
+
+    def __reduce__(self) -> tuple[Callable[..., "PrimitiveSet"], tuple[Any, ...]]:
+        return (PrimitiveSet.catalogue, ()) if self._shared else (PrimitiveSet, (list(self),))
+
+
+def builtin(name: str, also: Iterable[str] = ()) -> Primitive:
+    """The built-in operator with this name or symbol; `also` are other names worth suggesting."""
+    row = CATALOGUE.get(name) or BY_SYMBOL.get(name)
+    if row is None:
+        hint = did_you_mean(name, [*CATALOGUE, *also]) or "."
+        raise ValueError(f"unknown operator {name!r}{hint} Add your own with PrimitiveSet.add(...)")
+    return row
+
+
+_SHARED = PrimitiveSet(CATALOGUE)
+_SHARED._shared = True

@@ -1,0 +1,93 @@
+"""Many programs side by side in one set of arrays: the form that generators write and engines read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.compiling import kernel
+from fouriertree.expr.expression import Expression
+from fouriertree.expr.opcodes import USER_OPCODE_START, VAR
+from fouriertree.expr.primitives import PrimitiveSet
+
+
+@dataclass(frozen=True, eq=False)
+class Programs:
+    """Postfix programs: program i is the `count[i]` tokens from `start[i]` on.
+
+    >>> from fouriertree.expr import parse
+    >>> batch = Programs.pack([parse("x0 + 1"), parse("sin(x0)")])
+    >>> len(batch), batch.height, str(batch[1])
+    (2, 2, 'sin(x0)')
+    """
+
+    op: NDArray[np.int32]
+    arg: NDArray[np.int32]
+    const: NDArray[np.float64]
+    start: NDArray[np.int64]
+    count: NDArray[np.int64]
+    height: int  #: a bound on the stack that any of the programs needs
+    primitives: PrimitiveSet
+
+    @classmethod
+    def pack(cls, expressions: Sequence[Expression]) -> Programs:
+        """The expressions, one after the other, in a batch."""
+        empty = np.zeros(0, np.int32)
+        op = np.concatenate([empty, *(e.op for e in expressions)]).astype(np.int32)
+        arg = np.concatenate([empty, *(e.arg for e in expressions)]).astype(np.int32)
+        const = np.concatenate([np.zeros(0), *(e.const for e in expressions)])
+        count = np.array([len(e) for e in expressions], np.int64)
+        start = np.cumsum(count) - count
+        sets = {id(e.primitives): e.primitives for e in expressions}
+        primitives = reduce(PrimitiveSet.union, sets.values(), PrimitiveSet.catalogue())
+        pops = _pops(op, primitives)
+        return cls(op, arg, const, start, count, int(_highest(pops, start, count)), primitives)
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __getitem__(self, i: int) -> Expression:
+        tokens = slice(self.start[i], self.start[i] + self.count[i])
+        return Expression.unchecked(
+            self.op[tokens].copy(), self.arg[tokens].copy(), self.const[tokens].copy(), self.primitives
+        )
+
+    def __iter__(self) -> Iterator[Expression]:
+        return (self[i] for i in range(len(self)))
+
+    @property
+    def n_nodes(self) -> int:
+        return int(self.count.sum())
+
+    def subset(self, which: NDArray[Any]) -> Programs:
+        """The programs chosen by an index array or mask; the tokens are shared, not copied."""
+        return Programs(
+            self.op, self.arg, self.const, self.start[which], self.count[which], self.height, self.primitives
+        )
+
+    def user_opcodes(self) -> NDArray[np.int32]:
+        """Opcodes above the built-in ones that occur in the batch."""
+        return np.unique(self.op[self.op >= USER_OPCODE_START])
+
+
+def _pops(op: NDArray[np.int32], primitives: PrimitiveSet) -> NDArray[np.int8]:
+    """How many values each token takes off the stack."""
+    kinds, inverse = np.unique(op, return_inverse=True)
+    arity = [0 if k <= VAR else primitives.by_opcode(int(k)).arity for k in kinds]
+    return np.array(arity, np.int8)[inverse]
+
+
+@kernel
+def _highest(pops: Any, start: Any, count: Any) -> Any:
+    highest = 1
+    for i in range(len(start)):
+        height = 0
+        for t in range(start[i], start[i] + count[i]):
+            height += 1 - pops[t]
+            highest = max(highest, height)
+    return highest

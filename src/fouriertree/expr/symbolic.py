@@ -1,0 +1,72 @@
+"""Expressions as SymPy objects: for printing and algebra, never for evaluation inside a search."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fouriertree.expr.catalogue import Primitive
+from fouriertree.expr.opcodes import CONST, VAR
+
+if TYPE_CHECKING:
+    from fouriertree.expr.expression import Expression
+
+# SymPy computes integer powers exactly, and a tree can make them astronomical; so only small ones, for looks.
+_LARGEST_INTEGER = 10**6
+
+
+def to_sympy(expression: "Expression", names: Sequence[str] | None = None) -> Any:
+    """The SymPy form of `expression`; subtrees without columns become the number that they evaluate to."""
+    import sympy
+
+    stack: list[Any] = []
+    tokens = zip(expression.op.tolist(), expression.arg.tolist(), expression.const.tolist(), strict=True)
+    for code, column, value in tokens:
+        if code == CONST:
+            stack.append(value)
+        elif code == VAR:
+            stack.append(sympy.Symbol(f"x{column}" if names is None else names[column]))
+        else:
+            row = expression.primitives.by_opcode(code)
+            stack[-row.arity :] = [_apply(row, stack[-row.arity :])]
+    return _with_integers(_number(stack[0]))
+
+
+def to_latex(expression: "Expression", names: Sequence[str] | None = None) -> str:
+    import sympy
+
+    return str(sympy.latex(to_sympy(expression, names)))
+
+
+def _apply(row: Primitive, arguments: list[Any]) -> Any:
+    import sympy
+
+    if all(isinstance(argument, float) for argument in arguments):
+        # Our arithmetic and not SymPy's, where log(-1) is i*pi and exp(exp(exp(9))) never ends.
+        return float(row.reference(*(np.array([argument]) for argument in arguments))[0])
+    form = row.sympy or sympy.Function(row.name)
+    return form(*map(_number, arguments))
+
+
+def _number(value: Any) -> Any:
+    import sympy
+
+    if not isinstance(value, float):
+        return value
+    if np.isnan(value):
+        return sympy.nan
+    if np.isinf(value):
+        return sympy.oo if value > 0 else -sympy.oo
+    # 1 and -1 stay small under every power, and as integers they let SymPy drop factors of 1.
+    return sympy.Integer(int(value)) if value in (-1.0, 0.0, 1.0) else sympy.Float(value)
+
+
+def _with_integers(formula: Any) -> Any:
+    import sympy
+
+    whole = {
+        number: sympy.Integer(int(number))
+        for number in formula.atoms(sympy.Float)
+        if abs(number) <= _LARGEST_INTEGER and float(number).is_integer()
+    }
+    return formula.xreplace(whole)

@@ -1,0 +1,68 @@
+"""The words of formulas, and the error that marks a place in one."""
+
+import re
+from dataclasses import dataclass
+
+WORD = re.compile(r"[^\W\d]\w*")
+_TOKEN = re.compile(
+    rf"""\s*(?:
+      (?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)
+    | (?P<word>{WORD.pattern})
+    | (?P<quoted>`(?:[^`]|``)*`)
+    | (?P<sign>\*\*|[-+*/^(),])
+    | (?P<end>\Z))""",
+    re.VERBOSE,
+)
+# Characters shown on each side of a mistake.
+_WINDOW = 60
+
+
+class ParseError(ValueError):
+    """A formula that cannot be read; the message marks the place with a caret.
+
+    >>> print(ParseError("unknown name 'y'", "x0 + y", position=5))
+    unknown name 'y'
+      x0 + y
+           ^
+    """
+
+    def __init__(self, reason: str, formula: str, position: int) -> None:
+        super().__init__(reason, formula, position)
+        self.reason = reason
+        self.formula = formula
+        self.position = position
+
+    def __str__(self) -> str:
+        first = max(0, self.position - _WINDOW)
+        shown = re.sub(r"\s", " ", self.formula[first : self.position + _WINDOW])
+        return f"{self.reason}\n  {shown}\n  {' ' * (self.position - first)}^"
+
+
+@dataclass(frozen=True)
+class Token:
+    """A piece of a formula: a number, word, quoted name, sign, or the end."""
+
+    kind: str
+    text: str
+    position: int
+
+
+def tokenize(formula: str) -> list[Token]:
+    """The tokens of `formula`; the last one is its end.
+
+    >>> [token.text for token in tokenize("2*`my x`")]
+    ['2', '*', '`my x`', '']
+    """
+    tokens: list[Token] = []
+    position = 0
+    while not tokens or tokens[-1].kind != "end":
+        match = _TOKEN.match(formula, position)
+        if match is None:
+            position = len(formula) - len(formula[position:].lstrip())
+            bad = formula[position]
+            reason = "this backtick is not closed" if bad == "`" else f"unexpected character {bad!r}"
+            raise ParseError(reason, formula, position)
+        kind = str(match.lastgroup)
+        tokens.append(Token(kind, match[kind], match.start(kind)))
+        position = match.end()
+    return tokens

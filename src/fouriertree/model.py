@@ -1,0 +1,107 @@
+"""A model: Σ coefficient · expression."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fouriertree.engine import CompiledEngine, Engine
+from fouriertree.expr import Expression, PrimitiveSet, parse
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A linear combination of expressions; `names` are those of the data's columns.
+
+    >>> model = Model((0.5, 2.0), (parse("1"), parse("sin(x0)")), names=("angle",))
+    >>> str(model)
+    '0.5 + 2.0*sin(angle)'
+    >>> model.predict([[0.0], [1.0]]).round(3)
+    array([0.5  , 2.183])
+    """
+
+    coefficients: tuple[float, ...]
+    expressions: tuple[Expression, ...]
+    names: tuple[str, ...] | None = None
+
+    @property
+    def n_terms(self) -> int:
+        return len(self.expressions)
+
+    @cached_property
+    def expression(self) -> Expression:
+        """The whole sum as one tree."""
+        return sum_of_terms(self.coefficients, self.expressions)
+
+    @property
+    def complexity(self) -> int:
+        return self.expression.complexity
+
+    def predict(self, X: ArrayLike, engine: Engine | None = None) -> NDArray[np.float64]:
+        """Values on the rows of X: (n_rows,)."""
+        if not self.expressions:
+            return np.zeros(len(np.asarray(X)))
+        values = (CompiledEngine() if engine is None else engine).evaluate(list(self.expressions), X)
+        total = np.zeros(values.shape[1])
+        # A loop and not a matrix product: the order of the sum must not depend on the number of rows.
+        with np.errstate(all="ignore"):
+            for coefficient, row in zip(self.coefficients, values, strict=True):
+                total += coefficient * row
+        return total
+
+    def text(self, digits: int | None = None) -> str:
+        return self.expression.text(self.names, digits)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def sympy(self) -> Any:
+        return self.expression.sympy(self.names)
+
+    def latex(self) -> str:
+        return self.expression.latex(self.names)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data from which `from_json` makes the same model; numbers are exact."""
+        return {
+            "names": None if self.names is None else list(self.names),
+            "terms": [
+                {"coefficient": c, "expression": e.text()}
+                for c, e in zip(self.coefficients, self.expressions, strict=True)
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], primitives: PrimitiveSet | None = None) -> Model:
+        """The model that `to_json` described; `primitives` knows operators of your own."""
+        terms: Sequence[Mapping[str, Any]] = data["terms"]
+        return cls(
+            tuple(float(term["coefficient"]) for term in terms),
+            tuple(parse(term["expression"], primitives=primitives) for term in terms),
+            None if data["names"] is None else tuple(data["names"]),
+        )
+
+
+def sum_of_terms(coefficients: Sequence[float], expressions: Sequence[Expression]) -> Expression:
+    """c₁·e₁ + c₂·e₂ + … without factors of one and with minus signs where they read better."""
+    total: Expression | None = None
+    for coefficient, expression in zip(coefficients, expressions, strict=True):
+        negative = total is not None and coefficient < 0.0
+        term = scaled(abs(coefficient) if negative else coefficient, expression)
+        if total is None:
+            total = term
+        else:
+            total = total - term if negative else total + term
+    return Expression.constant(0.0) if total is None else total
+
+
+def scaled(coefficient: float, expression: Expression) -> Expression:
+    """coefficient · expression, folded where the expression is a number or the coefficient one."""
+    if expression.size == 1 and not expression.columns:
+        return Expression.constant(coefficient * expression.constants[0])
+    return expression if coefficient == 1.0 else coefficient * expression

@@ -1,0 +1,130 @@
+"""What every projector answers.
+
+Elements and target are coordinate vectors of a Hilbert space: every space maps its elements isometrically to
+float64[n], so the inner product is the plain dot product here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+State = dict[str, np.ndarray[Any, Any] | float | int]
+
+
+class Projection(ABC):
+    """The orthogonal projection of a target onto the span of the elements accepted so far."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number k of accepted elements."""
+
+    @property
+    @abstractmethod
+    def coefficients(self) -> Vector:
+        """Best coefficients of the elements as they were given, not normalised: float64[k]."""
+
+    @property
+    @abstractmethod
+    def residual(self) -> Vector:
+        """Target minus its projection: float64[n], read-only."""
+
+    @property
+    @abstractmethod
+    def loss(self) -> float:
+        """Squared norm of the residual, taken from the residual itself."""
+
+    @property
+    @abstractmethod
+    def condition(self) -> float:
+        """Condition number of the elements' Gram matrix; 1 for an empty basis."""
+
+    @abstractmethod
+    def gain(self, v: ArrayLike) -> float:
+        """By how much the loss would fall with `v` added; 0 if `v` would be refused."""
+
+    def gains(self, V: ArrayLike) -> Vector:
+        """Gain of every row of `V` (m, n), each taken alone: float64[m]."""
+        return np.array([self.gain(v) for v in np.asarray(V, dtype=np.float64)], dtype=np.float64)
+
+    @abstractmethod
+    def add(self, v: ArrayLike) -> bool:
+        """Accept `v` (n,) into the basis; False, and nothing changes, if it is dependent or not finite."""
+
+    @abstractmethod
+    def drop(self, i: int) -> None:
+        """Remove the i-th accepted element; the rest is projected anew."""
+
+    @abstractmethod
+    def coefficients_of_prefix(self, j: int) -> Vector:
+        """Best coefficients when only the first j accepted elements are used: float64[j]."""
+
+    @abstractmethod
+    def state(self) -> State:
+        """Arrays and numbers from which `projector.restore` makes the same projection again."""
+
+
+class Projector(Protocol):
+    """Settings of a method of projection, and what it costs.
+
+    Costs are counted in data traverses: one for every inner product.
+    """
+
+    def start(self, target: ArrayLike) -> Projection:
+        """The projection of `target` (n,) onto the empty basis."""
+        ...
+
+    def restore(self, state: Mapping[str, Any]) -> Projection:
+        """The projection whose `state()` this is."""
+        ...
+
+    def attempt_traverses(self, k: int) -> int:
+        """Traverses to try a k-th element (the first has k = 1), whether or not it is accepted."""
+        ...
+
+    def acceptance_traverses(self, k: int) -> int:
+        """Further traverses once the k-th element is accepted."""
+        ...
+
+
+def as_target(target: ArrayLike) -> Vector:
+    """A private read-only copy of `target` (n,), or ValueError if it is no finite vector."""
+    vector = np.array(target, dtype=np.float64)
+    if vector.ndim != 1 or vector.size == 0:
+        raise ValueError(f"the target must be a vector of at least one value, not of shape {vector.shape}")
+    if not np.isfinite(vector).all():
+        raise ValueError("the target has values that are not finite; remove those rows first")
+    return frozen(vector)
+
+
+def as_element(v: ArrayLike, n: int) -> Vector:
+    """`v` as float64[n], or ValueError if it has another shape."""
+    vector = np.asarray(v, dtype=np.float64)
+    if vector.shape != (n,):
+        raise ValueError(f"an element has shape {vector.shape}, but the target has shape ({n},)")
+    return vector
+
+
+def check_index(i: int, size: int) -> None:
+    """IndexError unless 0 ≤ i < size."""
+    if not 0 <= i < size:
+        raise IndexError(f"there is no element {i}; the basis has {size}")
+
+
+def check_prefix(j: int, size: int) -> None:
+    """IndexError unless 0 ≤ j ≤ size."""
+    if not 0 <= j <= size:
+        raise IndexError(f"there is no prefix of {j} elements; the basis has {size}")
+
+
+def frozen(array: Vector) -> Vector:
+    """The same array, marked read-only."""
+    array.flags.writeable = False
+    return array

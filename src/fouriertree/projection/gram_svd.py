@@ -1,0 +1,209 @@
+"""Projection through the Gram matrix and its SVD inverse, exactly as published.
+
+With G_ij = ⟨v_i, v_j⟩ the best coefficients are α = G⁻¹ (⟨F, v_i⟩)_i. A new element is accepted if the
+computed inverse is one: every entry of G·G⁻¹ − I is at most eps1 (NumPy adds its relative 1e-5 to it
+on the diagonal).
+
+Antonov, Kalkreuth, Yang, Bäck, van Stein, Kononova: A Functional Analysis Approach to Symbolic Regression.
+GECCO 2024.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .base import Matrix, Projection, State, Vector, as_element, as_target, check_index, check_prefix, frozen
+
+# The published check is numpy.allclose(G·G⁻¹, I, atol=eps1), whose relative tolerance this is.
+_RTOL = 1e-5
+
+
+@dataclass(frozen=True)
+class GramSVD:
+    """The published projector: Gram matrix, SVD inverse, closeness check.
+
+    >>> projection = GramSVD().start([1.0, 2.0, 4.0])
+    >>> projection.add([1.0, 1.0, 1.0]), projection.add([0.0, 1.0, 2.0]), projection.add([1.0, 2.0, 3.0])
+    (True, True, False)
+    >>> projection.coefficients.round(6).tolist()
+    [0.833333, 1.5]
+    """
+
+    eps1: float = 1e-4
+    charge_residual: bool = True  #: the published LSP runs did not count the residual
+
+    def start(self, target: ArrayLike) -> Projection:
+        """The projection of `target` (n,) onto the empty basis."""
+        return _GramSVDProjection(self.eps1, as_target(target))
+
+    def restore(self, state: Mapping[str, Any]) -> Projection:
+        """The projection whose `state()` this is."""
+        projection = _GramSVDProjection(self.eps1, as_target(state["target"]))
+        projection._restore(state)
+        return projection
+
+    def attempt_traverses(self, k: int) -> int:
+        """A row and a column of inner products: 2k − 1."""
+        return 2 * k - 1
+
+    def acceptance_traverses(self, k: int) -> int:
+        """⟨F, v⟩ and the loss; and the residual that the candidate was compared with, which v₁ was not."""
+        return 3 if k > 1 and self.charge_residual else 2
+
+
+class _Fit(NamedTuple):
+    """A basis that passed the check, with everything that follows from it."""
+
+    gram: Matrix
+    inverse: Matrix
+    moments: Vector
+    coefficients: Vector
+    residual: Vector
+    loss: float
+
+
+class _GramSVDProjection(Projection):
+    """Elements (k, n), their Gram matrix and its inverse (k, k), and the moments ⟨F, v_i⟩ (k,)."""
+
+    def __init__(self, eps1: float, target: Vector) -> None:
+        self._eps1 = eps1
+        self._target = target
+        # Row i is element i; rows beyond the size are spare, so that growing is cheap.
+        self._elements = np.empty((8, target.size))
+        none = np.empty(0)
+        self._fit = _Fit(
+            np.empty((0, 0)), np.empty((0, 0)), none, frozen(none.copy()), target, _squared_norm(target)
+        )
+
+    @property
+    def size(self) -> int:
+        return len(self._fit.moments)
+
+    @property
+    def coefficients(self) -> Vector:
+        return self._fit.coefficients
+
+    @property
+    def residual(self) -> Vector:
+        return self._fit.residual
+
+    @property
+    def loss(self) -> float:
+        return self._fit.loss
+
+    @property
+    def condition(self) -> float:
+        return float(np.linalg.cond(self._fit.gram)) if self.size else 1.0
+
+    def gain(self, v: ArrayLike) -> float:
+        """By how much the loss would fall with `v` added; 0 if refused.
+
+        It is negative where the rounding of an ill-conditioned inverse costs more than `v` brings.
+        """
+        fit = self._attempt(as_element(v, self._target.size))
+        return 0.0 if fit is None else self.loss - fit.loss
+
+    def add(self, v: ArrayLike) -> bool:
+        vector = as_element(v, self._target.size)
+        fit = self._attempt(vector)
+        if fit is None:
+            return False
+        self._reserve(self.size + 1)
+        self._elements[self.size] = vector
+        self._fit = fit
+        return True
+
+    def drop(self, i: int) -> None:
+        check_index(i, self.size)
+        k = self.size - 1
+        gram = np.delete(np.delete(self._fit.gram, i, axis=0), i, axis=1)
+        moments = np.delete(self._fit.moments, i)
+        inverse = _svd_inverse(gram)
+        coefficients = inverse @ moments
+        self._elements[i:k] = self._elements[i + 1 : k + 1].copy()
+        residual = self._target - coefficients @ self._elements[:k]
+        self._fit = _Fit(
+            gram, inverse, moments, frozen(coefficients), frozen(residual), _squared_norm(residual)
+        )
+
+    def coefficients_of_prefix(self, j: int) -> Vector:
+        check_prefix(j, self.size)
+        if j == self.size:
+            return self.coefficients
+        return _svd_inverse(self._fit.gram[:j, :j]) @ self._fit.moments[:j]
+
+    def state(self) -> State:
+        fit = self._fit
+        return {
+            "target": self._target.copy(),
+            "elements": self._elements[: self.size].copy(),
+            "gram": fit.gram.copy(),
+            "inverse": fit.inverse.copy(),
+            "moments": fit.moments.copy(),
+            "coefficients": fit.coefficients.copy(),
+            "residual": fit.residual.copy(),
+        }
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        gram, inverse, moments, coefficients, residual = (
+            np.array(state[name], dtype=np.float64)
+            for name in ("gram", "inverse", "moments", "coefficients", "residual")
+        )
+        self._reserve(len(moments))
+        self._elements[: len(moments)] = state["elements"]
+        self._fit = _Fit(
+            gram, inverse, moments, frozen(coefficients), frozen(residual), _squared_norm(residual)
+        )
+
+    def _attempt(self, v: Vector) -> _Fit | None:
+        """The projection with `v` added, or None if the Gram matrix then has no usable inverse."""
+        k = self.size
+        elements = self._elements[:k]
+        with np.errstate(all="ignore"):
+            gram = np.empty((k + 1, k + 1))
+            gram[:k, :k] = self._fit.gram
+            gram[:k, k] = gram[k, :k] = elements @ v
+            gram[k, k] = v @ v
+            # LAPACK need not return at all from a matrix with NaN in it.
+            if not np.isfinite(gram[k]).all():
+                return None
+            try:
+                inverse = _svd_inverse(gram)
+            except np.linalg.LinAlgError:
+                return None
+            if not _is_identity(gram @ inverse, self._eps1):
+                return None
+            moments = np.append(self._fit.moments, self._target @ v)
+            coefficients = inverse @ moments
+            residual = self._target - coefficients[:k] @ elements - coefficients[k] * v
+            loss = _squared_norm(residual)
+        if not np.isfinite(loss):
+            return None
+        return _Fit(gram, inverse, moments, frozen(coefficients), frozen(residual), loss)
+
+    def _reserve(self, size: int) -> None:
+        while size > len(self._elements):
+            self._elements = np.concatenate([self._elements, np.empty_like(self._elements)])
+
+
+def _svd_inverse(gram: Matrix) -> Matrix:
+    """V · diag(1/s) · Uᵀ for G = U · diag(s) · Vᵀ: (k, k), with no cut-off for small singular values."""
+    U, s, Vt = np.linalg.svd(gram)
+    inverse: Matrix = (Vt.T / s) @ U.T
+    return inverse
+
+
+def _is_identity(product: Matrix, atol: float) -> bool:
+    """numpy.allclose(product, I, atol=atol) without its overhead, which would exceed that of the SVD."""
+    identity = np.eye(len(product))
+    # A NaN compares as False, so it is refused here too.
+    return bool((np.abs(product - identity) <= atol + _RTOL * identity).all())
+
+
+def _squared_norm(v: Vector) -> float:
+    return float(v @ v)

@@ -1,0 +1,237 @@
+"""Projection through an orthonormal basis that grows and shrinks by one element at a time.
+
+With A = QR the loss falls by exactly gain(v) = ⟨r, w⟩² / ‖w‖² when v joins, where w is the part of v
+orthogonal to the columns of Q. cond(G) = cond(A)², so A itself is factored: no Gram matrix is formed, nothing
+is inverted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import solve_triangular
+
+from .base import Matrix, Projection, State, Vector, as_element, as_target, check_index, check_prefix, frozen
+
+# Elements are scaled by a power of two before anything is squared. Beyond 2^±900 (about 1e±271) their
+# coefficients would leave the range of float64 themselves.
+_LARGEST_EXPONENT = 900
+
+
+@dataclass(frozen=True)
+class IncrementalQR:
+    """Classical Gram–Schmidt, applied twice, with a rank test: v is refused if ‖w‖ ≤ rank_tolerance · ‖v‖.
+
+    >>> projection = IncrementalQR().start([1.0, 2.0, 4.0])
+    >>> projection.add([1.0, 1.0, 1.0]), projection.add([0.0, 1.0, 2.0]), projection.add([1.0, 2.0, 3.0])
+    (True, True, False)
+    >>> projection.coefficients.round(6).tolist()
+    [0.833333, 1.5]
+    """
+
+    rank_tolerance: float = 1e-10
+
+    def start(self, target: ArrayLike) -> Projection:
+        """The projection of `target` (n,) onto the empty basis."""
+        return _QRProjection(self.rank_tolerance, as_target(target))
+
+    def restore(self, state: Mapping[str, Any]) -> Projection:
+        """The projection whose `state()` this is."""
+        projection = _QRProjection(self.rank_tolerance, as_target(state["target"]))
+        projection._restore(state)
+        return projection
+
+    def attempt_traverses(self, k: int) -> int:
+        """Two passes over k − 1 columns of Q, and the norm of what is left."""
+        return 2 * (k - 1) + 1
+
+    def acceptance_traverses(self, k: int) -> int:
+        """⟨r, q⟩, and one pass that makes the new residual and takes its norm."""
+        return 2
+
+
+class _Direction(NamedTuple):
+    """What a candidate adds to the span: 2^−exponent · v = Q · shadow + length · unit."""
+
+    unit: Vector
+    length: float
+    shadow: Vector
+    exponent: int
+
+
+class _QRProjection(Projection):
+    """Q (n, k) with orthonormal columns, R (k, k) upper triangular, moments Qᵀy (k,) and the residual (n,).
+
+    A · diag(2^−exponents) = QR, where the columns of A are the elements as they were given.
+    """
+
+    def __init__(self, rank_tolerance: float, target: Vector) -> None:
+        self._rank_tolerance = rank_tolerance
+        self._target = target
+        self._size = 0
+        self._coefficients: Vector | None = None
+        # Columns beyond the size are spare, so that growing is cheap; Fortran order keeps a column together.
+        self._Q = np.empty((target.size, 8), order="F")
+        self._R = np.zeros((8, 8))
+        self._moments = np.empty(8)
+        self._exponents = np.empty(8, dtype=np.int64)
+        self._set_residual(target)
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    @property
+    def coefficients(self) -> Vector:
+        if self._coefficients is None:
+            self._coefficients = frozen(self.coefficients_of_prefix(self._size))
+        return self._coefficients
+
+    @property
+    def residual(self) -> Vector:
+        return self._residual
+
+    @property
+    def loss(self) -> float:
+        return self._loss
+
+    @property
+    def condition(self) -> float:
+        if self._size == 0:
+            return 1.0
+        k = self._size
+        with np.errstate(over="ignore"):
+            condition = np.linalg.cond(np.ldexp(self._R[:k, :k], self._exponents[:k]))
+            return float(np.square(condition))
+
+    def gain(self, v: ArrayLike) -> float:
+        direction = self._direction(as_element(v, self._target.size))
+        return 0.0 if direction is None else float(direction.unit @ self._residual) ** 2
+
+    def gains(self, V: ArrayLike) -> Vector:
+        """Gain of every row of `V` (m, n), each taken alone: float64[m], by matrix products throughout."""
+        U, usable = _scaled_rows(np.asarray(V, dtype=np.float64))
+        Q = self._Q[:, : self._size]
+        norms = np.einsum("ij,ij->i", U, U)
+        W = U - (U @ Q) @ Q.T
+        W -= (W @ Q) @ Q.T
+        lengths = np.einsum("ij,ij->i", W, W)
+        usable &= lengths > self._rank_tolerance**2 * norms
+        gains = np.zeros(len(U))
+        np.divide(np.square(W @ self._residual), lengths, out=gains, where=usable)
+        return gains
+
+    def add(self, v: ArrayLike) -> bool:
+        direction = self._direction(as_element(v, self._target.size))
+        if direction is None:
+            return False
+        k = self._size
+        self._reserve(k + 1)
+        self._Q[:, k] = direction.unit
+        self._R[:k, k] = direction.shadow
+        self._R[k, k] = direction.length
+        self._exponents[k] = direction.exponent
+        # ⟨q, r⟩ equals ⟨q, y⟩, but r is small where y is not: no digits cancel.
+        self._moments[k] = direction.unit @ self._residual
+        self._size = k + 1
+        self._set_residual(self._residual - self._moments[k] * direction.unit)
+        return True
+
+    def drop(self, i: int) -> None:
+        check_index(i, self._size)
+        k = self._size
+        Q, R, moments = self._Q, self._R, self._moments
+        R[:k, i : k - 1] = R[:k, i + 1 : k].copy()
+        R[:k, k - 1] = 0.0
+        self._exponents[i : k - 1] = self._exponents[i + 1 : k].copy()
+        for j in range(i, k - 1):
+            # One non-zero stands below the diagonal in column j: turn rows j and j + 1 until it vanishes.
+            length = math.hypot(R[j, j], R[j + 1, j])
+            cosine, sine = R[j, j] / length, R[j + 1, j] / length
+            turn = np.array([[cosine, sine], [-sine, cosine]])
+            R[j : j + 2, j : k - 1] = turn @ R[j : j + 2, j : k - 1]
+            R[j + 1, j] = 0.0
+            moments[j : j + 2] = turn @ moments[j : j + 2]
+            Q[:, j : j + 2] = Q[:, j : j + 2] @ turn.T
+        # The last column of Q is now the one direction that the remaining elements do not reach.
+        self._size = k - 1
+        self._set_residual(self._residual + moments[k - 1] * Q[:, k - 1])
+
+    def coefficients_of_prefix(self, j: int) -> Vector:
+        check_prefix(j, self._size)
+        if j == 0:
+            return np.empty(0)
+        scaled = solve_triangular(self._R[:j, :j], self._moments[:j], check_finite=False)
+        coefficients: Vector = np.ldexp(scaled, -self._exponents[:j])
+        return coefficients
+
+    def state(self) -> State:
+        k = self._size
+        return {
+            "target": self._target.copy(),
+            "Q": self._Q[:, :k].copy(order="F"),
+            "R": self._R[:k, :k].copy(),
+            "moments": self._moments[:k].copy(),
+            "exponents": self._exponents[:k].copy(),
+            "residual": self._residual.copy(),
+        }
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        k = len(state["moments"])
+        self._reserve(k)
+        self._Q[:, :k] = state["Q"]
+        self._R[:k, :k] = state["R"]
+        self._moments[:k] = state["moments"]
+        self._exponents[:k] = state["exponents"]
+        self._size = k
+        self._set_residual(np.array(state["residual"], dtype=np.float64))
+
+    def _direction(self, v: Vector) -> _Direction | None:
+        """The part of `v` orthogonal to the span, or None if the rank test refuses `v`."""
+        largest = float(np.abs(v).max())
+        if not 0.0 < largest < math.inf:  # also refuses NaN
+            return None
+        exponent = math.frexp(largest)[1]
+        if abs(exponent) > _LARGEST_EXPONENT:
+            return None
+        Q = self._Q[:, : self._size]
+        scaled = v * math.ldexp(1.0, -exponent)
+        shadow = scaled @ Q
+        w = scaled - Q @ shadow
+        # Once is not enough: what cancelled in the first pass left rounding errors along Q. Twice is.
+        correction = w @ Q
+        w -= Q @ correction
+        length = math.sqrt(w @ w)
+        if length <= self._rank_tolerance * math.sqrt(scaled @ scaled) or length == 0.0:
+            return None
+        return _Direction(w / length, length, shadow + correction, exponent)
+
+    def _set_residual(self, residual: Vector) -> None:
+        self._residual = frozen(residual)
+        self._loss = float(residual @ residual)
+        self._coefficients = None
+
+    def _reserve(self, size: int) -> None:
+        while size > len(self._moments):
+            capacity = 2 * len(self._moments)
+            k = self._size
+            Q = np.empty((self._target.size, capacity), order="F")
+            R = np.zeros((capacity, capacity))
+            Q[:, :k], R[:k, :k] = self._Q[:, :k], self._R[:k, :k]
+            self._Q, self._R = Q, R
+            self._moments = np.resize(self._moments, capacity)
+            self._exponents = np.resize(self._exponents, capacity)
+
+
+def _scaled_rows(V: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:
+    """The rows of `V` (m, n) scaled by powers of two to at most 1, and which of them (m,) are usable."""
+    largest = np.abs(V).max(axis=1, initial=0.0)
+    exponents = np.frexp(largest)[1]
+    usable = np.isfinite(largest) & (largest > 0.0) & (np.abs(exponents) <= _LARGEST_EXPONENT)
+    scales = np.ldexp(1.0, -np.where(usable, exponents, 0))
+    return np.where(usable[:, None], V, 0.0) * scales[:, None], usable

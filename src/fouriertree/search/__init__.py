@@ -1,0 +1,25 @@
+"""Searches: how new elements are proposed and kept, and the one loop that runs them."""
+
+from fouriertree.search.budget import Budget
+from fouriertree.search.events import Accepted, Event, Finished, Observer, Progress, StopSearch
+from fouriertree.search.ftg import FTG, FTGState
+from fouriertree.search.loop import Run, Search, run
+from fouriertree.search.relevance import AbsoluteProduct, Cosine, Relevance
+
+__all__ = [
+    "FTG",
+    "AbsoluteProduct",
+    "Accepted",
+    "Budget",
+    "Cosine",
+    "Event",
+    "FTGState",
+    "Finished",
+    "Observer",
+    "Progress",
+    "Relevance",
+    "Run",
+    "Search",
+    "StopSearch",
+    "run",
+]

@@ -1,0 +1,27 @@
+"""How much a search may spend, and what it is content with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits of a run; None is no limit.
+
+    A *traverse* is one pass over the data for an inner product or a loss, the paper's unit of cost.
+    """
+
+    max_traverses: int | None = None
+    time_limit: float | None = None  #: seconds
+    target_loss: float = 0.0  #: stop once the loss is at most this
+
+    def reason_to_stop(self, traverses: int, seconds: float, loss: float) -> str | None:
+        """Why a run that has come this far ends here, or None."""
+        if loss <= self.target_loss:
+            return "target loss reached"
+        if self.max_traverses is not None and traverses >= self.max_traverses:
+            return "traverses used up"
+        if self.time_limit is not None and seconds >= self.time_limit:
+            return "time used up"
+        return None

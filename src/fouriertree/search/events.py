@@ -1,0 +1,51 @@
+"""What observers of a run are told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.expr import Expression
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands after a step."""
+
+    traverses: int
+    candidates: int  #: trees looked at
+    refused: int  #: candidates that passed the first test and failed the projector's
+    terms: int
+    loss: float
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """An element joined the basis; `coefficients` are the best ones of all elements so far."""
+
+    progress: Progress
+    expression: Expression
+    coefficients: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Finished:
+    progress: Progress
+    reason: str
+    seconds: float
+
+
+Event = Progress | Accepted | Finished
+
+
+class Observer(Protocol):
+    """Called with every event, in order; may raise StopSearch."""
+
+    def __call__(self, event: Event) -> None: ...
+
+
+class StopSearch(Exception):  # noqa: N818 - like StopIteration, it is no error
+    """Raised by an observer to end the run with what has been found."""

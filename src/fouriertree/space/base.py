@@ -1,0 +1,56 @@
+"""What every space answers.
+
+A space maps its elements isometrically to vectors of float64, their *coordinates*, so that the inner product of two
+elements is the dot product of their coordinates.  Projectors see coordinates only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.expr import Expression, Programs
+
+Vector: TypeAlias = NDArray[np.float64]
+Elements: TypeAlias = Sequence[Expression] | Programs
+
+
+class Scores(NamedTuple):
+    """⟨v, v⟩ and ⟨v, r⟩ of many elements: (n_elements,) each, NaN for those that are not in the space."""
+
+    norms: Vector
+    products: Vector
+
+
+class Space(Protocol):
+    """What an inner product is."""
+
+    @property
+    def dimension(self) -> int | None:
+        """How many elements can be independent; None where there is no bound."""
+        ...
+
+    @property
+    def n_columns(self) -> int:
+        """Number of variables of the functions in the space."""
+        ...
+
+    @property
+    def target(self) -> Vector:
+        """Coordinates of the function that is sought."""
+        ...
+
+    def inner(self, f: Expression, g: Expression) -> float:
+        """⟨f, g⟩."""
+        ...
+
+    def coordinates(self, elements: Elements) -> NDArray[np.float64]:
+        """Coordinates of every element: (n_elements, n), NaN in the rows of those that are not in the space."""
+        ...
+
+    def scores(self, elements: Elements, residual: Vector) -> Scores:
+        """⟨v, v⟩ and ⟨v, residual⟩ of every element v, with no matrix of coordinates in between."""
+        ...

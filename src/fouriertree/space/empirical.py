@@ -1,0 +1,82 @@
+"""Data as a Hilbert space: ⟨f, g⟩ = Σ w_i f(x_i) g(x_i)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fouriertree.engine import CompiledEngine, Engine
+from fouriertree.expr import Expression
+from fouriertree.space.base import Elements, Scores, Vector
+
+
+class WeightedPoints:
+    """Functions known at weighted points; the coordinates of f are √w_i · f(x_i)."""
+
+    def __init__(self, X: NDArray[np.float64], weights: NDArray[np.float64], engine: Engine | None) -> None:
+        self.X = X
+        self.weights = weights
+        self.engine = CompiledEngine() if engine is None else engine
+        self._roots = np.sqrt(weights)
+        self._rows = self.engine.prepare(X, weights)
+
+    @property
+    def dimension(self) -> int | None:
+        return len(self.X)
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.X.shape[1])
+
+    def inner(self, f: Expression, g: Expression) -> float:
+        values = self.engine.evaluate([f, g], self._rows)
+        return float(np.sum(self.weights * values[0] * values[1]))
+
+    def coordinates(self, elements: Elements) -> NDArray[np.float64]:
+        values = self.engine.evaluate(elements, self._rows).astype(np.float64) * self._roots
+        values[~np.isfinite(values).all(axis=1)] = np.nan
+        return values
+
+    def scores(self, elements: Elements, residual: Vector) -> Scores:
+        # The engine weighs both factors by w, and the residual carries one √w already.
+        found = self.engine.inner_products(elements, self._rows, residual / self._roots)
+        return Scores(found.norms, found.products[:, 0])
+
+
+class EmpiricalSpace(WeightedPoints):
+    """The space of functions on the rows of X, with target y; rows of weight zero are left out.
+
+    >>> from fouriertree.expr import parse
+    >>> space = EmpiricalSpace([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
+    >>> space.inner(parse("x0"), parse("x0^2")), space.dimension
+    (9.0, 3)
+    """
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        engine: Engine | None = None,
+    ) -> None:
+        matrix, values = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+        if matrix.ndim != 2 or values.shape != (len(matrix),):
+            raise ValueError(
+                f"X must be (rows, columns) and y one value per row; got shapes {matrix.shape} and {values.shape}"
+            )
+        if not np.isfinite(values).all():
+            raise ValueError("y has values that are not finite; remove those rows first")
+        weights = np.ones(len(matrix)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if weights.shape != values.shape:
+            raise ValueError(f"sample_weight must have one value per row, {len(matrix)}; got {weights.shape}")
+        if not (np.isfinite(weights).all() and (weights >= 0.0).all()):
+            raise ValueError("sample_weight must be finite and not negative")
+        used = weights > 0.0
+        if not used.any():
+            raise ValueError("there are no rows with a positive weight")
+        super().__init__(matrix[used], weights[used], engine)
+        self.y = values[used]
+
+    @property
+    def target(self) -> Vector:
+        return self._roots * self.y
