@@ -83,7 +83,10 @@ def main() -> None:
         for width, n in ((64, n64), (32, n32)):
             coefficients = chebyshev_fit(series(f), lo, hi, n)
             worst = max(
-                abs(mp.polyval(coefficients[::-1], lo + (hi - lo) * i / 500) - series(f)(lo + (hi - lo) * i / 500))
+                abs(
+                    mp.polyval(coefficients[::-1], lo + (hi - lo) * i / 500)
+                    - series(f)(lo + (hi - lo) * i / 500)
+                )
                 for i in range(501)
             )
             print(f"# absolute error of the tail {mp.nstr(worst, 2)}")

@@ -1,4 +1,4 @@
-"""How kernels are compiled: cached on disk, keyed by all of the package's sources, and announced while the user waits."""
+"""How kernels are compiled: cached on disk by the state of all sources, and announced while the user waits."""
 
 from __future__ import annotations
 
@@ -76,7 +76,9 @@ def announced(what: str) -> Iterator[None]:
         return
     timer = threading.Timer(
         ANNOUNCE_AFTER_SECONDS,
-        lambda: print(f"fouriertree: {what} (some seconds, only the first time)…", file=sys.stderr, flush=True),
+        lambda: print(
+            f"fouriertree: {what} (some seconds, only the first time)…", file=sys.stderr, flush=True
+        ),
     )
     timer.daemon = True
     timer.start()

@@ -93,10 +93,9 @@ def sum_of_terms(coefficients: Sequence[float], expressions: Sequence[Expression
     for coefficient, expression in zip(coefficients, expressions, strict=True):
         negative = total is not None and coefficient < 0.0
         term = scaled(abs(coefficient) if negative else coefficient, expression)
-        if total is None:
-            total = term
-        else:
-            total = total - term if negative else total + term
+        if total is not None:
+            term = total - term if negative else total + term
+        total = term
     return Expression.constant(0.0) if total is None else total
 
 

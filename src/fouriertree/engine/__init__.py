@@ -33,7 +33,12 @@ def make_engine(name: str = "compiled", dtype: DTypeLike = np.float64, n_jobs: i
 
 
 def evaluate(
-    expressions: Batch, X: ArrayLike, *, engine: str = "compiled", dtype: DTypeLike = np.float64, n_jobs: int = 1
+    expressions: Batch,
+    X: ArrayLike,
+    *,
+    engine: str = "compiled",
+    dtype: DTypeLike = np.float64,
+    n_jobs: int = 1,
 ) -> Floats:
     """Values of every expression on every row of X: (n_expressions, n_rows).
 

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fouriertree.expr import Expression, Programs
 
 Floats: TypeAlias = NDArray[np.floating]
 Batch: TypeAlias = Sequence[Expression] | Programs
+R = TypeVar("R", bound="Rows")
 
 
 class InnerProducts(NamedTuple):
-    """Sums over the rows, one entry per expression; NaN wherever the expression has a value that is not finite."""
+    """Sums over the rows, one entry per expression; NaN where an expression has a value that is not finite."""
 
     norms: NDArray[np.float64]  #: ⟨v, v⟩: (n_expressions,)
     products: NDArray[np.float64]  #: ⟨v, r_j⟩: (n_expressions, n_targets)
     finite: NDArray[np.bool_]  #: every value of the expression is finite
 
 
-class Rows(Protocol):
+class Rows:
     """Data that an engine has laid out for itself; made once by `Engine.prepare`, used many times."""
 
-    @property
-    def n_rows(self) -> int: ...
-
-    @property
-    def n_columns(self) -> int: ...
+    n_rows: int
+    n_columns: int
+    dtype: np.dtype[np.floating]  #: the type that the engine computes in
 
 
 class Engine(Protocol):
@@ -50,12 +49,27 @@ class Engine(Protocol):
         ...
 
 
+def check_rows(
+    X: ArrayLike | Rows, kind: type[R], dtype: DTypeLike, weights: ArrayLike | None = None
+) -> R | None:
+    """X if this engine prepared it, None if it is plain data; TypeError if another engine prepared it."""
+    if not isinstance(X, Rows):
+        return None
+    if not isinstance(X, kind) or X.dtype != np.dtype(dtype):
+        expected = f"{kind.__name__} of {np.dtype(dtype).name}"
+        raise TypeError(f"these rows were prepared by another engine; expected {expected}")
+    if weights is not None:
+        raise ValueError("prepared rows have their weights already; give weights to prepare()")
+    return X
+
+
 def as_programs(expressions: Batch) -> Programs:
     return expressions if isinstance(expressions, Programs) else Programs.pack(expressions)
 
 
 def check_matrix(X: ArrayLike) -> NDArray[np.float64]:
-    matrix = np.asarray(X, dtype=np.float64)
+    """A copy of X (n_rows, n_columns), for prepared rows to keep."""
+    matrix = np.array(X, dtype=np.float64)
     if matrix.ndim != 2:
         raise ValueError(f"X must be two-dimensional (rows, columns); got {matrix.ndim} dimension(s)")
     if matrix.shape[0] == 0:
@@ -66,7 +80,7 @@ def check_matrix(X: ArrayLike) -> NDArray[np.float64]:
 def check_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
     if weights is None:
         return np.ones(n_rows)
-    vector = np.asarray(weights, dtype=np.float64)
+    vector = np.array(weights, dtype=np.float64)
     if vector.shape != (n_rows,):
         raise ValueError(f"weights must have one entry per row, {n_rows}; got shape {vector.shape}")
     return vector
@@ -84,6 +98,7 @@ def check_targets(R: ArrayLike, n_rows: int) -> NDArray[np.float64]:
 
 def check_columns(programs: Programs, n_columns: int) -> None:
     """Every column that a program asks for must exist: compiled code would read beyond the data."""
-    tokens = programs.arg
-    if len(tokens) and int(tokens.max(initial=0)) >= n_columns:
-        raise ValueError(f"an expression uses column x{int(tokens.max())}, but X has only {n_columns} columns")
+    if programs.n_columns > n_columns:
+        raise ValueError(
+            f"an expression uses column x{programs.n_columns - 1}, but X has {n_columns} column(s)"
+        )

@@ -7,11 +7,11 @@ neither the batch nor the number of threads has a part in it: results are the sa
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -21,22 +21,25 @@ from fouriertree.engine.base import (
     Batch,
     Floats,
     InnerProducts,
+    Rows,
     as_programs,
     check_columns,
     check_matrix,
+    check_rows,
     check_targets,
     check_weights,
 )
-from fouriertree.engine.drivers import BLOCK_ROWS, evaluate_programs, score_programs
+from fouriertree.engine.drivers import BLOCK_ROWS, PANEL_BLOCKS, run_programs
 from fouriertree.engine.interpreter import LEVEL_BYTES, interpreter_address
-from fouriertree.engine.kernels import VECTOR_BYTES
+from fouriertree.engine.memory import VECTOR_BYTES
 from fouriertree.engine.reference import ReferenceEngine
 from fouriertree.engine.users import UserTable, user_table
 from fouriertree.expr import Programs
 
-PANEL_BLOCKS = 64
-#: programs per piece of work where rows fill several blocks: their tokens stay in the second-level cache
+#: programs per task at most: their tokens stay in the second-level cache while the blocks of a panel pass by
 CHUNK_PROGRAMS = 256
+#: tasks per thread at least, where there are programs enough: threads that finish early take over from others
+TASKS_PER_THREAD = 8
 
 
 def aligned(
@@ -51,26 +54,16 @@ def aligned(
 
 
 @dataclass(frozen=True)
-class CompiledRows:
+class CompiledRows(Rows):
     """Columns padded to whole vectors.  Padding repeats the last row, and weighs nothing."""
 
+    n_rows: int
+    n_columns: int
+    dtype: np.dtype[np.floating]
     columns: Floats  #: (n_columns, padded rows)
     weights: Floats  #: (padded rows,)
-    n_rows: int
-    raw_X: NDArray[np.float64]
+    matrix: NDArray[np.float64]  #: X as it was given
     raw_weights: NDArray[np.float64]
-
-    @property
-    def n_columns(self) -> int:
-        return int(self.columns.shape[0])
-
-    @property
-    def vectors(self) -> int:
-        return int(self.columns.shape[1] * self.columns.itemsize // VECTOR_BYTES)
-
-    @property
-    def n_blocks(self) -> int:
-        return -(-self.n_rows // BLOCK_ROWS)
 
 
 @dataclass(frozen=True)
@@ -106,42 +99,37 @@ class CompiledEngine:
         padded = -(-n_rows // self.lanes) * self.lanes
         # One column at least, so that programs of constants have an address to ignore.
         columns = aligned((max(n_columns, 1), padded), self.dtype)
-        columns[:n_columns, :n_rows] = matrix.T
+        with np.errstate(over="ignore"):  # what float32 cannot hold is infinite there
+            columns[:n_columns, :n_rows] = matrix.T
         columns[:, n_rows:] = columns[:, n_rows - 1 : n_rows]
         padded_weights = aligned((padded,), self.dtype)
         padded_weights[:n_rows] = weight
-        return CompiledRows(columns, padded_weights, n_rows, matrix, weight)
+        return CompiledRows(n_rows, n_columns, columns.dtype, columns, padded_weights, matrix, weight)
 
-    def evaluate(self, expressions: Batch, X: ArrayLike | CompiledRows) -> Floats:
-        rows = X if isinstance(X, CompiledRows) else self.prepare(X)
+    def evaluate(self, expressions: Batch, X: ArrayLike | Rows) -> Floats:
+        rows = check_rows(X, CompiledRows, self.dtype) or self.prepare(cast(ArrayLike, X))
         programs = as_programs(expressions)
         check_columns(programs, rows.n_columns)
         out = np.empty((len(programs), rows.n_rows), self.dtype)
         by_numpy = self._numpy_programs(programs)
         if by_numpy.any():
             reference = ReferenceEngine(self.dtype)
-            out[by_numpy] = reference.evaluate(programs.subset(by_numpy), rows.raw_X)
+            out[by_numpy] = reference.evaluate(programs.subset(by_numpy), rows.matrix)
             out[~by_numpy] = self.evaluate(programs.subset(~by_numpy), rows)
             return out
         call = _Call(self, programs, rows)
-
-        def work(piece: _Piece) -> None:
-            evaluate_programs(
-                *call.programs(piece), *call.data, rows.n_rows, *call.layout(piece), *call.room(),
-                out.ctypes.data, out.strides[0],
-            )  # fmt: skip
-
-        self._each(work, call.pieces())
+        self._on_threads(call, lambda: run_programs(*call.arguments(), out, 0, 0, np.empty((0, 0, 0))))
         return out
 
     def inner_products(
         self,
         expressions: Batch,
-        X: ArrayLike | CompiledRows,
+        X: ArrayLike | Rows,
         R: ArrayLike,
         weights: ArrayLike | None = None,
     ) -> InnerProducts:
-        rows = X if isinstance(X, CompiledRows) else self.prepare(X, weights)
+        rows = check_rows(X, CompiledRows, self.dtype, weights)
+        rows = rows or self.prepare(cast(ArrayLike, X), weights)
         programs = as_programs(expressions)
         check_columns(programs, rows.n_columns)
         targets = check_targets(R, rows.n_rows)
@@ -151,16 +139,9 @@ class CompiledEngine:
         weighted = aligned((targets.shape[1], rows.columns.shape[1]), self.dtype)
         weighted[:, : rows.n_rows] = (targets * rows.raw_weights[:, None]).T
         call = _Call(self, programs, rows)
-        panels = -(-rows.n_blocks // PANEL_BLOCKS)
-        sums = np.zeros((panels, len(programs), 2 + len(weighted)))
-
-        def work(piece: _Piece) -> None:
-            score_programs(
-                *call.programs(piece), *call.data, rows.weights.ctypes.data, weighted.ctypes.data,
-                len(weighted), *call.layout(piece), *call.room(), sums[piece.first_block // PANEL_BLOCKS],
-            )  # fmt: skip
-
-        self._each(work, call.pieces())
+        sums = np.zeros((call.n_panels, len(programs), 2 + len(weighted)))
+        extra = (np.empty((0, 0), self.dtype), rows.weights.ctypes.data, weighted.ctypes.data, sums)
+        self._on_threads(call, lambda: run_programs(*call.arguments(), *extra))
         total = sums[0]
         for panel in sums[1:]:
             total += panel
@@ -169,11 +150,18 @@ class CompiledEngine:
         return InnerProducts(total[:, 0], total[:, 2:], finite)
 
     def _mixed_inner_products(
-        self, programs: Programs, rows: CompiledRows, targets: NDArray[np.float64], by_numpy: NDArray[np.bool_]
+        self,
+        programs: Programs,
+        rows: CompiledRows,
+        targets: NDArray[np.float64],
+        by_numpy: NDArray[np.bool_],
     ) -> InnerProducts:
         reference = ReferenceEngine(self.dtype)
         parts = [
-            (by_numpy, reference.inner_products(programs.subset(by_numpy), rows.raw_X, targets, rows.raw_weights)),
+            (
+                by_numpy,
+                reference.inner_products(programs.subset(by_numpy), rows.matrix, targets, rows.raw_weights),
+            ),
             (~by_numpy, self.inner_products(programs.subset(~by_numpy), rows, targets)),
         ]
         n = len(programs)
@@ -193,68 +181,43 @@ class CompiledEngine:
                 mask[i] = np.isin(tokens, slow).any()
         return mask
 
-    def _each(self, work: Callable[[_Piece], None], pieces: list[_Piece]) -> None:
+    def _on_threads(self, call: _Call, work: Callable[[], None]) -> None:
+        """Do the same work on every thread, this one included, until the call has no task left."""
         with announced("compiling the engine for this processor"):
-            if self.n_threads == 1 or len(pieces) == 1:
-                for piece in pieces:
-                    work(piece)
-            else:
-                list(thread_pool(self.n_threads).map(work, pieces))
+            helpers = [thread_pool().submit(work) for _ in range(min(self.n_threads, call.n_tasks) - 1)]
+            work()
+            for helper in helpers:
+                helper.result()
 
 
 @cache
-def thread_pool(n_jobs: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(n_jobs, thread_name_prefix="fouriertree")
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """What one call into compiled code does: some programs on some blocks of rows."""
-
-    first: int
-    last: int
-    first_block: int
-    last_block: int
+def thread_pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="fouriertree")
 
 
 class _Call:
-    """The arguments that all pieces of one call share."""
+    """One batch of programs on one set of rows, cut into tasks."""
 
     def __init__(self, engine: CompiledEngine, programs: Programs, rows: CompiledRows) -> None:
-        self.batch, self.rows, self.n_threads, self.lanes = programs, rows, engine.n_threads, engine.lanes
         dtype = np.dtype(engine.dtype)
-        self.kind = dtype.type(1)
-        self.interpreter = interpreter_address(dtype.name)
+        self.programs, self.rows, self.lanes = programs, rows, engine.lanes
+        self.kind, self.interpreter = dtype.type(1), interpreter_address(dtype.name)
         self.users: UserTable = user_table(programs, dtype.name)
-        self.data = (rows.columns.ctypes.data, rows.columns.strides[0])
+        self.counter = np.zeros(1, np.int64)
         # A multiple of 8 levels keeps the buffers behind the stack on vector boundaries.
         self.height = -(-programs.height // 8) * 8
+        share = -(-len(programs) // (TASKS_PER_THREAD * engine.n_threads))
+        self.chunk = max(1, min(share, CHUNK_PROGRAMS))
+        self.n_panels = -(-rows.n_rows // (BLOCK_ROWS * PANEL_BLOCKS))
+        self.n_tasks = self.n_panels * -(-len(programs) // self.chunk)
 
-    def programs(self, piece: _Piece) -> tuple[Any, ...]:
-        b = self.batch
-        return (
-            self.kind, self.interpreter, b.op, b.arg, b.const, b.start, b.count, piece.first, piece.last
-        )  # fmt: skip
-
-    def layout(self, piece: _Piece) -> tuple[int, ...]:
-        return self.lanes, self.rows.vectors, piece.first_block, piece.last_block
-
-    def room(self) -> tuple[Any, ...]:
-        """Scratch memory of its own for each piece."""
-        vectors = min(self.rows.vectors, BLOCK_ROWS // self.lanes)
+    def arguments(self) -> tuple[Any, ...]:
+        """Arguments of one thread's call, with scratch memory of its own."""
+        p, rows = self.programs, self.rows
+        vectors = -(-min(rows.n_rows, BLOCK_ROWS) // self.lanes)
         scratch = aligned((self.height * (LEVEL_BYTES + VECTOR_BYTES * vectors),), np.uint8, np.empty)
-        return scratch, self.height, self.users.address
-
-    def pieces(self) -> list[_Piece]:
-        n, blocks = len(self.batch), self.rows.n_blocks
-        size = max(1, -(-n // (4 * self.n_threads))) if self.n_threads > 1 else max(1, n)
-        if blocks > 1:
-            size = min(size, CHUNK_PROGRAMS)
-        return list(_grid(n, size, blocks))
-
-
-def _grid(n: int, size: int, blocks: int) -> Iterator[_Piece]:
-    for first_block in range(0, blocks, PANEL_BLOCKS):
-        last_block = min(blocks, first_block + PANEL_BLOCKS)
-        for first in range(0, n, size):
-            yield _Piece(first, min(n, first + size), first_block, last_block)
+        return (
+            self.kind, self.interpreter, p.op, p.arg, p.const, p.start, p.count, self.chunk, self.counter,
+            rows.columns.ctypes.data, rows.columns.strides[0], rows.n_rows, self.lanes, scratch, self.height,
+            self.users.address,
+        )  # fmt: skip

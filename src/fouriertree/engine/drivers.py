@@ -1,62 +1,59 @@
-"""Compiled loops over programs and blocks of rows, calling the interpreter by its address."""
+"""The compiled loop over programs and blocks of rows, which calls the interpreter by its address.
+
+The work is cut into tasks: a chunk of programs on a panel of blocks.  Every thread makes one call, which takes tasks
+from a shared counter until none is left; no Python runs in between.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from fouriertree.compiling import kernel
-from fouriertree.engine.kernels import VECTOR_BYTES, call_interpreter, copy_rows, dot, moments
+from fouriertree.engine.memory import VECTOR_BYTES, call_interpreter, next_number
+from fouriertree.engine.sums import copy_rows, dot, moments
 
 #: rows per block: the buffers of a few levels stay in the first-level cache
 BLOCK_ROWS = 512
+#: blocks per panel: sums are taken block by block within a panel, and then panel by panel
+PANEL_BLOCKS = 64
 
 
 @kernel
-def score_programs(
-    kind: Any, interpreter: int, op: Any, arg: Any, const: Any, start: Any, count: Any, first: int, last: int,
-    data: int, stride: int, weights: int, targets: int, n_targets: int, lanes: int, vectors: int,
-    first_block: int, last_block: int, scratch: Any, height: int, users: int, sums: Any,
+def run_programs(
+    kind: Any, interpreter: int, op: Any, arg: Any, const: Any, start: Any, count: Any, chunk: int, counter: Any,
+    data: int, stride: int, n_rows: int, lanes: int, scratch: Any, height: int, users: int,
+    values: Any, weights: int, targets: int, sums: Any,
 ) -> None:  # fmt: skip
-    """Add to sums[i] the Σ w·v², Σ 0·v and Σ v·t_j of programs first…last over the blocks of rows."""
-    op_at, arg_at, const_at = op.ctypes.data, arg.ctypes.data, const.ctypes.data
-    scratch_at = scratch.ctypes.data
-    block_vectors = BLOCK_ROWS // lanes
-    for block in range(first_block, last_block):
-        offset = block * block_vectors * VECTOR_BYTES
-        n = min(block_vectors, vectors - block * block_vectors)
-        for i in range(first, last):
-            s = start[i]
-            tokens = (op_at + 4 * s, arg_at + 4 * s, const_at + 8 * s, count[i])
-            room = (data + offset, stride, n, scratch_at, height, users)
-            value = call_interpreter(interpreter, kind, tokens + room)
-            step = value & 1
-            value -= step
-            square, bad = moments(kind, value, step, weights + offset, n)
-            sums[i, 0] += square
-            sums[i, 1] += bad
-            for j in range(n_targets):
-                sums[i, 2 + j] += dot(kind, value, step, targets + j * stride + offset, n)
+    """Run every program on every block of rows, for the tasks this thread gets.
 
-
-@kernel
-def evaluate_programs(
-    kind: Any, interpreter: int, op: Any, arg: Any, const: Any, start: Any, count: Any, first: int, last: int,
-    data: int, stride: int, rows: int, lanes: int, vectors: int, first_block: int, last_block: int,
-    scratch: Any, height: int, users: int, out: int, out_stride: int,
-) -> None:  # fmt: skip
-    """Write the values of programs first…last on the blocks of rows to the matrix at `out`."""
+    values: (n_programs, n_rows) to write the values of program i to row i; of no size if they are not wanted.
+    sums: (n_panels, n_programs, 2 + n_targets) to add Σ w·v², Σ 0·v and Σ v·t_j to; of no size if not wanted.
+    """
     op_at, arg_at, const_at = op.ctypes.data, arg.ctypes.data, const.ctypes.data
-    scratch_at = scratch.ctypes.data
-    block_vectors = BLOCK_ROWS // lanes
-    item = VECTOR_BYTES // lanes
-    for block in range(first_block, last_block):
-        offset = block * block_vectors * VECTOR_BYTES
-        n = min(block_vectors, vectors - block * block_vectors)
-        n_rows = min(BLOCK_ROWS, rows - block * BLOCK_ROWS)
-        for i in range(first, last):
-            s = start[i]
-            tokens = (op_at + 4 * s, arg_at + 4 * s, const_at + 8 * s, count[i])
-            room = (data + offset, stride, n, scratch_at, height, users)
-            value = call_interpreter(interpreter, kind, tokens + room)
-            step = value & 1
-            copy_rows(kind, out + i * out_stride + block * BLOCK_ROWS * item, value - step, step, n_rows)
+    n_programs = start.shape[0]
+    chunks, blocks = -(-n_programs // chunk), -(-n_rows // BLOCK_ROWS)
+    n_tasks = chunks * -(-blocks // PANEL_BLOCKS)
+    task = next_number(counter.ctypes.data)
+    while task < n_tasks:
+        panel, first = task // chunks, task % chunks * chunk
+        for block in range(panel * PANEL_BLOCKS, min(blocks, (panel + 1) * PANEL_BLOCKS)):
+            offset = block * BLOCK_ROWS // lanes * VECTOR_BYTES
+            rows = min(BLOCK_ROWS, n_rows - block * BLOCK_ROWS)
+            n = -(-rows // lanes)
+            for i in range(first, min(n_programs, first + chunk)):
+                s = start[i]
+                tokens = (op_at + 4 * s, arg_at + 4 * s, const_at + 8 * s, count[i])
+                room = (data + offset, stride, n, scratch.ctypes.data, height, users)
+                v = call_interpreter(interpreter, kind, tokens + room)
+                step = v & 1
+                v -= step
+                if values.size:
+                    at = values.ctypes.data + i * values.strides[0] + block * BLOCK_ROWS * values.itemsize
+                    copy_rows(kind, at, v, step, rows)
+                if sums.size:
+                    square, bad = moments(kind, v, step, weights + offset, n)
+                    sums[panel, i, 0] += square
+                    sums[panel, i, 1] += bad
+                    for j in range(sums.shape[2] - 2):
+                        sums[panel, i, 2 + j] += dot(kind, v, step, targets + j * stride + offset, n)
+        task = next_number(counter.ctypes.data)

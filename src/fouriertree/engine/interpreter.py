@@ -8,34 +8,14 @@ from typing import Any
 from numba import cfunc
 
 from fouriertree.compiling import announced, with_cache
+from fouriertree.engine.elementary import BINARY
+from fouriertree.engine.kernels import apply_operator
+from fouriertree.engine.memory import VECTOR_BYTES, read_float64, read_int32, read_int64, splat, write_int64
+from fouriertree.expr.catalogue import CATALOGUE
+from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
 
-from fouriertree.engine.kernels import (
-    BINARY_KERNELS,
-    UNARY_KERNELS,
-    VECTOR_BYTES,
-    call_user_operator,
-    read_float64,
-    read_int32,
-    read_int64,
-    splat,
-    write_int64,
-)
-
-from fouriertree.expr.opcodes import (
-    ABS, ACOS, ADD, ASIN, ATAN, CONST, COS, CUBE, DIV, EXP, INV, LOG, MAX, MIN, MUL, NEG, PDIV, PLOG, POW, SIN,
-    SQRT, SQUARE, SUB, TAN, TANH, VAR,
-)  # fmt: skip
-from fouriertree.expr.opcodes import USER_OPCODE_START as USER
-
-_add, _sub, _mul, _div = (BINARY_KERNELS[name] for name in ("add", "sub", "mul", "div"))
-_pdiv, _pow, _min, _max = (BINARY_KERNELS[name] for name in ("pdiv", "pow", "min", "max"))
-_sin, _cos, _tan, _exp = (UNARY_KERNELS[name] for name in ("sin", "cos", "tan", "exp"))
-_log, _plog, _sqrt, _square = (UNARY_KERNELS[name] for name in ("log", "plog", "sqrt", "square"))
-_cube, _inv, _neg, _abs = (UNARY_KERNELS[name] for name in ("cube", "inv", "neg", "abs"))
-_tanh, _asin, _acos, _atan = (UNARY_KERNELS[name] for name in ("tanh", "asin", "acos", "atan"))
-
-BINARY_MASK = sum(1 << o for o in (ADD, SUB, MUL, DIV, PDIV, POW, MIN, MAX))
-
+#: bit o is set if the built-in operator o takes two arguments
+BINARY_MASK = sum(1 << CATALOGUE[name].opcode for name in BINARY)
 #: bytes of scratch memory per level of the stack beside its buffer: address, step and a constant's vector
 LEVEL_BYTES = 16 + VECTOR_BYTES
 
@@ -44,10 +24,10 @@ def interpret(
     kind: Any, op: int, arg: int, const: int, count: int, columns: int, stride: int, vectors: int,
     scratch: int, height: int, users: int,
 ) -> int:  # fmt: skip
-    """Run `count` tokens on `vectors` vectors of rows; the address of the values, plus 1 if a column.
+    """Run `count` tokens on `vectors` vectors of rows; the address of the values, plus 1 if they are a column.
 
     op, arg, const: addresses of the tokens.  columns, stride: address of column 0's block and bytes from a
-    column to the next.  scratch: room for `height` levels.  users: table of (address, arity) of operators
+    column to the next.  scratch: room for `height` levels.  users: table of (address, arity − 1) of operators
     added by the user.  All values live in aligned vectors, so the lowest bit of an address is free.
     """
     steps = scratch + 8 * height
@@ -68,77 +48,27 @@ def interpret(
             write_int64(scratch, top, splats + VECTOR_BYTES * top)
             write_int64(steps, top, 0)
             continue
-        binary = (BINARY_MASK >> o) & 1 if o < USER else read_int64(users, 2 * (o - USER) + 1)
-        b, sb = read_int64(scratch, top), read_int64(steps, top)
+        user = o - USER_OPCODE_START
+        binary = (BINARY_MASK >> o) & 1 if user < 0 else read_int64(users, 2 * user + 1)
+        b, b_step = read_int64(scratch, top), read_int64(steps, top)
         top -= binary
-        a, sa = read_int64(scratch, top), read_int64(steps, top)
-        step = sa | sb
+        a, a_step = read_int64(scratch, top), read_int64(steps, top)
+        step = a_step | b_step
         # An operator of constants only is one vector long, and stays where later results do not overwrite it.
         n = vectors if step else 1
         out = buffers + buffer_bytes * top if step else splats + VECTOR_BYTES * top
         write_int64(scratch, top, out)
         write_int64(steps, top, step)
-        if o == ADD:
-            _add(kind, out, a, sa, b, sb, n)
-        elif o == SUB:
-            _sub(kind, out, a, sa, b, sb, n)
-        elif o == MUL:
-            _mul(kind, out, a, sa, b, sb, n)
-        elif o == DIV:
-            _div(kind, out, a, sa, b, sb, n)
-        elif o == PDIV:
-            _pdiv(kind, out, a, sa, b, sb, n)
-        elif o == SIN:
-            _sin(kind, out, a, n)
-        elif o == COS:
-            _cos(kind, out, a, n)
-        elif o == TAN:
-            _tan(kind, out, a, n)
-        elif o == EXP:
-            _exp(kind, out, a, n)
-        elif o == LOG:
-            _log(kind, out, a, n)
-        elif o == PLOG:
-            _plog(kind, out, a, n)
-        elif o == SQRT:
-            _sqrt(kind, out, a, n)
-        elif o == SQUARE:
-            _square(kind, out, a, n)
-        elif o == CUBE:
-            _cube(kind, out, a, n)
-        elif o == INV:
-            _inv(kind, out, a, n)
-        elif o == NEG:
-            _neg(kind, out, a, n)
-        elif o == ABS:
-            _abs(kind, out, a, n)
-        elif o == TANH:
-            _tanh(kind, out, a, n)
-        elif o == ASIN:
-            _asin(kind, out, a, n)
-        elif o == ACOS:
-            _acos(kind, out, a, n)
-        elif o == ATAN:
-            _atan(kind, out, a, n)
-        elif o == POW:
-            _pow(kind, out, a, sa, b, sb, n)
-        elif o == MIN:
-            _min(kind, out, a, sa, b, sb, n)
-        elif o == MAX:
-            _max(kind, out, a, sa, b, sb, n)
-        else:
-            call_user_operator(read_int64(users, 2 * (o - USER)), kind, (out, a, sa, b, sb, n))
-    return read_int64(scratch, 0) + read_int64(steps, 0)
-
-
-_OPERANDS = ", ".join(["int64"] * 10)
+        apply_operator(kind, o, out, a, a_step, b, b_step, n, users)
+    return int(read_int64(scratch, 0) + read_int64(steps, 0))
 
 
 @cache
 def interpreter_address(dtype: str) -> int:
     """Address of the interpreter compiled for "float64" or "float32"."""
+    operands = ", ".join(["int64"] * 10)
     with announced(f"compiling the {dtype} interpreter for this processor"):
-        compiled = with_cache(cfunc, f"int64({dtype}, {_OPERANDS})", error_model="numpy")(interpret)
+        compiled = with_cache(cfunc, f"int64({dtype}, {operands})", error_model="numpy")(interpret)
     _keep_alive.append(compiled)
     return int(compiled.address)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -11,9 +12,11 @@ from fouriertree.engine.base import (
     Batch,
     Floats,
     InnerProducts,
+    Rows,
     as_programs,
     check_columns,
     check_matrix,
+    check_rows,
     check_targets,
     check_weights,
 )
@@ -22,17 +25,12 @@ from fouriertree.expr.opcodes import CONST, VAR
 
 
 @dataclass(frozen=True)
-class ReferenceRows:
+class ReferenceRows(Rows):
+    n_rows: int
+    n_columns: int
+    dtype: np.dtype[np.floating]
     X: Floats
     weights: NDArray[np.float64]
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.X.shape[0])
-
-    @property
-    def n_columns(self) -> int:
-        return int(self.X.shape[1])
 
 
 @dataclass(frozen=True)
@@ -49,10 +47,13 @@ class ReferenceEngine:
 
     def prepare(self, X: ArrayLike, weights: ArrayLike | None = None) -> ReferenceRows:
         matrix = check_matrix(X)
-        return ReferenceRows(matrix.astype(self.dtype), check_weights(weights, len(matrix)))
+        n_rows, n_columns = matrix.shape
+        with np.errstate(over="ignore"):
+            X = matrix.astype(self.dtype)
+        return ReferenceRows(n_rows, n_columns, X.dtype, X, check_weights(weights, n_rows))
 
-    def evaluate(self, expressions: Batch, X: ArrayLike | ReferenceRows) -> Floats:
-        rows = X if isinstance(X, ReferenceRows) else self.prepare(X)
+    def evaluate(self, expressions: Batch, X: ArrayLike | Rows) -> Floats:
+        rows = check_rows(X, ReferenceRows, self.dtype) or self.prepare(cast(ArrayLike, X))
         programs = as_programs(expressions)
         check_columns(programs, rows.n_columns)
         out = np.empty((len(programs), rows.n_rows), self.dtype)
@@ -63,14 +64,15 @@ class ReferenceEngine:
     def inner_products(
         self,
         expressions: Batch,
-        X: ArrayLike | ReferenceRows,
+        X: ArrayLike | Rows,
         R: ArrayLike,
         weights: ArrayLike | None = None,
     ) -> InnerProducts:
-        rows = X if isinstance(X, ReferenceRows) else self.prepare(X, weights)
+        rows = check_rows(X, ReferenceRows, self.dtype, weights)
+        rows = rows or self.prepare(cast(ArrayLike, X), weights)
         targets = check_targets(R, rows.n_rows)
         values = self.evaluate(expressions, rows).astype(np.float64)
-        finite = np.isfinite(values).all(axis=1)
+        finite: NDArray[np.bool_] = np.asarray(np.isfinite(values).all(axis=1))
         values[~finite] = np.nan
         with np.errstate(all="ignore"):
             weighted = values * rows.weights

@@ -11,7 +11,7 @@ from numba import cfunc, njit
 from numpy.typing import NDArray
 
 from fouriertree.compiling import announced
-from fouriertree.engine.kernels import VECTOR_BYTES, read_number, write_number
+from fouriertree.engine.memory import VECTOR_BYTES, read_number, write_number
 from fouriertree.expr import Primitive, Programs
 from fouriertree.expr.opcodes import USER_OPCODE_START
 
@@ -53,12 +53,12 @@ def operator_loop(primitive: Primitive, dtype: str) -> Any:
     lanes = VECTOR_BYTES // np.dtype(dtype).itemsize
     if primitive.arity == 1:
 
-        @njit(error_model="numpy")  # type: ignore[untyped-decorator]
+        @njit(error_model="numpy")
         def value(kind: Any, a: int, i: int, b: int, j: int) -> Any:
             return scalar(np.float64(read_number(kind, a, i)))
     else:
 
-        @njit(error_model="numpy")  # type: ignore[untyped-decorator]
+        @njit(error_model="numpy")
         def value(kind: Any, a: int, i: int, b: int, j: int) -> Any:
             return scalar(np.float64(read_number(kind, a, i)), np.float64(read_number(kind, b, j)))
 

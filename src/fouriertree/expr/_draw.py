@@ -98,7 +98,9 @@ def draw_depth_first(
             free -= 1
             bits = random_bits(key, 2 * node - 1)
             willing = full or depth < lo or (bits & _ONE) == _ONE
-            children = write_token(free, depth < levels - 1 and willing, key, node, bits, grammar, op, arg, const)
+            children = write_token(
+                free, depth < levels - 1 and willing, key, node, bits, grammar, op, arg, const
+            )
             # Both slots are written whatever the arity: a branch would cost more than a store.
             pending[top] = depth + 1
             pending[top + 1] = depth + 1

@@ -152,7 +152,9 @@ def fill_arena(
         while True:
             op, arg, const = np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity)
             if fill(op, arg, const, start, count) == n:
-                return trimmed(Programs(op, arg, const, start, count, height, grammar.primitives))
+                return trimmed(
+                    Programs(op, arg, const, start, count, height, grammar.n_columns, grammar.primitives)
+                )
             capacity *= 2
 
 

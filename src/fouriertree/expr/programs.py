@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -32,6 +32,7 @@ class Programs:
     start: NDArray[np.int64]
     count: NDArray[np.int64]
     height: int  #: a bound on the stack that any of the programs needs
+    n_columns: int  #: a bound on the columns that they use: x0 to x(n_columns − 1)
     primitives: PrimitiveSet
 
     @classmethod
@@ -46,7 +47,8 @@ class Programs:
         sets = {id(e.primitives): e.primitives for e in expressions}
         primitives = reduce(PrimitiveSet.union, sets.values(), PrimitiveSet.catalogue())
         pops = _pops(op, primitives)
-        return cls(op, arg, const, start, count, int(_highest(pops, start, count)), primitives)
+        height, n_columns = int(_highest(pops, start, count)), int(arg[op == VAR].max(initial=-1)) + 1
+        return cls(op, arg, const, start, count, height, n_columns, primitives)
 
     def __len__(self) -> int:
         return len(self.start)
@@ -66,12 +68,12 @@ class Programs:
 
     def subset(self, which: NDArray[Any]) -> Programs:
         """The programs chosen by an index array or mask; the tokens are shared, not copied."""
-        return Programs(
-            self.op, self.arg, self.const, self.start[which], self.count[which], self.height, self.primitives
-        )
+        return replace(self, start=self.start[which], count=self.count[which])
 
     def user_opcodes(self) -> NDArray[np.int32]:
         """Opcodes above the built-in ones that occur in the batch."""
+        if all(row.opcode < USER_OPCODE_START for row in self.primitives):
+            return np.zeros(0, np.int32)
         return np.unique(self.op[self.op >= USER_OPCODE_START])
 
 

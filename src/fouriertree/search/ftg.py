@@ -96,9 +96,7 @@ class FTG:
         return self._moved_on(state, len(batch), False)
 
     # One candidate after another ---------------------------------------------------------------------
-    def _offer(
-        self, problem: Problem, state: FTGState, batch: Programs, i: int
-    ) -> tuple[FTGState, bool]:
+    def _offer(self, problem: Problem, state: FTGState, batch: Programs, i: int) -> tuple[FTGState, bool]:
         """Offer candidate i of the batch to the projector; candidates are charged when the batch is left."""
         k = state.projection.size + 1
         accepted = state.projection.add(problem.space.coordinates(batch.subset(np.array([i])))[0])

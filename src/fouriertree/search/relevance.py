@@ -39,5 +39,7 @@ class Cosine:
 
     def test(self, scores: Scores, loss: float) -> NDArray[np.bool_]:
         with np.errstate(all="ignore"):
-            passed: NDArray[np.bool_] = np.abs(scores.products) > self.eps2 * np.sqrt(scores.norms) * np.sqrt(loss)
+            passed: NDArray[np.bool_] = np.abs(scores.products) > self.eps2 * np.sqrt(scores.norms) * np.sqrt(
+                loss
+            )
             return passed & np.isfinite(scores.norms)

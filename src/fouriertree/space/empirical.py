@@ -66,7 +66,9 @@ class EmpiricalSpace(WeightedPoints):
             )
         if not np.isfinite(values).all():
             raise ValueError("y has values that are not finite; remove those rows first")
-        weights = np.ones(len(matrix)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        weights = (
+            np.ones(len(matrix)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        )
         if weights.shape != values.shape:
             raise ValueError(f"sample_weight must have one value per row, {len(matrix)}; got {weights.shape}")
         if not (np.isfinite(weights).all() and (weights >= 0.0).all()):

@@ -51,10 +51,12 @@ class PolynomialSpace:
     @cached_property
     def target(self) -> Vector:
         if self._target is None:
-            raise ValueError("this space was made without a target; give one: PolynomialSpace(a, b, target=…)")
+            raise ValueError("this space has no target; give one: PolynomialSpace(a, b, target=…)")
         polynomial = self._target if isinstance(self._target, Polynomial) else normal_form(self._target)
         if polynomial.degree > self.max_degree:
-            raise ValueError(f"the target's degree, {polynomial.degree}, is above max_degree = {self.max_degree}")
+            raise ValueError(
+                f"the target has degree {polynomial.degree}, above max_degree = {self.max_degree}"
+            )
         return self._coordinates(polynomial)
 
     def exact_inner(self, f: Expression | Polynomial, g: Expression | Polynomial) -> Fraction:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import roots_legendre
 
-from fouriertree.engine import Engine, ReferenceEngine
+from fouriertree.engine import Engine
 from fouriertree.expr import Expression, parse
 from fouriertree.expr.polynomial import Polynomial
 from fouriertree.space.base import Vector
@@ -41,7 +41,7 @@ class QuadratureSpace(WeightedPoints):
     @property
     def target(self) -> Vector:
         if self._target is None:
-            raise ValueError("this space was made without a target; give one: QuadratureSpace(a, b, n, target=…)")
+            raise ValueError("this space has no target; give one: QuadratureSpace(a, b, n, target=…)")
         return self._target
 
     def _values(self, target: Target) -> Vector:
@@ -49,7 +49,7 @@ class QuadratureSpace(WeightedPoints):
         if isinstance(target, str):
             target = parse(target)
         if isinstance(target, Expression):
-            values = ReferenceEngine().evaluate([target], self.X)[0].astype(np.float64)
+            values = target.evaluate(self.X)
         elif isinstance(target, Polynomial):
             values = np.array([float(target(v)) for v in x])
         else:
