@@ -143,8 +143,9 @@ class CompiledEngine:
         extra = (np.empty((0, 0), self.dtype), rows.weights.ctypes.data, weighted.ctypes.data, sums)
         self._on_threads(call, lambda: run_programs(*call.arguments(), *extra))
         total = sums[0]
-        for panel in sums[1:]:
-            total += panel
+        with np.errstate(all="ignore"):
+            for panel in sums[1:]:
+                total += panel
         finite = total[:, 1] == 0.0
         total[~finite] = np.nan
         return InnerProducts(total[:, 0], total[:, 2:], finite)

@@ -62,7 +62,8 @@ def reduce_quadrant(x: Lanes) -> tuple[Lanes, Lanes]:
 
 def sin_cos_polynomials(r: Lanes) -> tuple[Lanes, Lanes]:
     z = r * r
-    sine = (z * r).fma(z.horner(polynomial("SIN", r.format)), r)
+    # For r = −0 the sum is +0 − 0, which loses the sign.
+    sine = (z * r).fma(z.horner(polynomial("SIN", r.format)), r).with_sign_of(r)
     half = z * 0.5
     one = 1.0 - half
     lost = (1.0 - one) - half

@@ -57,6 +57,10 @@ class Generator(Protocol):
         """Candidates first…first+n−1 of the stream `seed`."""
         ...
 
+    def expected_size(self, grammar: Grammar) -> float:
+        """Mean number of nodes of a tree."""
+        ...
+
 
 @dataclass(frozen=True)
 class RampedHalfAndHalf:

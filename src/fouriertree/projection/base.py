@@ -42,6 +42,11 @@ class Projection(ABC):
         """Squared norm of the residual, taken from the residual itself."""
 
     @property
+    def basis(self) -> Matrix | None:
+        """An orthonormal basis of the span: (n, k), read-only; None if the method has none."""
+        return None
+
+    @property
     @abstractmethod
     def condition(self) -> float:
         """Condition number of the elements' Gram matrix; 1 for an empty basis."""

@@ -101,6 +101,12 @@ class _QRProjection(Projection):
         return self._loss
 
     @property
+    def basis(self) -> Matrix | None:
+        view = self._Q[:, : self._size]
+        view.flags.writeable = False
+        return view
+
+    @property
     def condition(self) -> float:
         if self._size == 0:
             return 1.0

@@ -22,11 +22,15 @@ from fouriertree.space import Scores
 
 #: candidates scored in one call: few at first, because most of them pass early on, and more while none does
 FIRST_BATCH, LARGEST_BATCH = 16, 1024
-#: of many candidates, this many have their gain computed exactly
+#: node evaluations in one call at most, half a second or so: a call cannot be interrupted
+LARGEST_CALL = 1_000_000_000
+#: of many candidates, this many have their gain computed exactly, some at a time where rows are many
 SHORTLIST = 64
+LARGEST_MATRIX = 4_000_000
 #: what a node costs in nats when the best of many candidates is chosen
 NATS_PER_NODE = 2.0
-ROUNDING = 1e-24
+#: relative rounding of a gain, and of the squared length of what a candidate adds to the span
+ROUNDING_OF_GAIN, ROUNDING_OF_LENGTH = 1e-14, 1e-12
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,8 @@ class FTG:
     generator: how candidates are drawn.
     relevance: the test ⟨F − F̂, v⟩ ≠ 0; by default |⟨r, v⟩| ≥ 1e-3 with GramSVD and a cosine of 1e-10 otherwise.
     max_terms: elements at most; by default the dimension of the space.
-    best_of: with more than 1, look at this many candidates and take the one with the shortest description.
+    best_of: with more than 1, look at this many candidates and take the one with the shortest description;
+        fewer where rows are so many that this would take longer than a second.
     stop_on_rise: end the run if the loss rises, as the published LSP runs did.
     """
 
@@ -87,7 +92,7 @@ class FTG:
         """Look at one batch of candidates, up to the first that is accepted."""
         if self.best_of > 1:
             return self._step_best(problem, state)
-        batch, scores = self._draw(problem, state, self._batch_size(state, budget))
+        batch, scores = self._draw(problem, state, self._batch_size(problem, state, budget))
         relevant = np.flatnonzero(self._relevance.test(scores, state.progress.loss))
         for i in relevant:
             state, accepted = self._offer(problem, state, batch, int(i))
@@ -137,30 +142,48 @@ class FTG:
 
     # The best of many --------------------------------------------------------------------------------
     def _step_best(self, problem: Problem, state: FTGState) -> tuple[FTGState, list[Event]]:
-        batch, scores = self._draw(problem, state, self.best_of)
-        relevant = np.flatnonzero(self._relevance.test(scores, state.progress.loss))
-        if len(relevant) == 0:
+        basis = state.projection.basis
+        batch, scores = self._draw(problem, state, self._affordable(problem, state, self.best_of), basis)
+        state = self._charged(state, 0 if basis is None else len(batch) * state.projection.size)
+        shortlist = self._shortlist(problem, state, batch, scores)
+        if len(shortlist) == 0:
             return self._moved_on(state, len(batch), False)
-        sizes = batch.count[relevant]
-        order = np.argsort(self._cost(problem, state, promise(scores, relevant), sizes), kind="stable")
-        shortlist = relevant[order[:SHORTLIST]]
-        gains = state.projection.gains(problem.space.coordinates(batch.subset(shortlist)))
-        k = state.projection.size + 1
-        spent = len(shortlist) * self.projector.attempt_traverses(k)
-        state = replace(state, progress=replace(state.progress, traverses=state.progress.traverses + spent))
-        if not gains.max() > 0.0:
-            return self._moved_on(state, len(batch), False)
+        gains = self._gains(problem, state, batch, shortlist)
+        state = self._charged(state, len(shortlist) * self.projector.attempt_traverses(state.projection.size + 1))
         costs = self._cost(problem, state, gains, batch.count[shortlist])
+        if not np.isfinite(costs).any():
+            return self._moved_on(state, len(batch), False)
         state, accepted = self._offer(problem, state, batch, int(shortlist[np.argmin(costs)]))
         return self._moved_on(state, len(batch), accepted)
+
+    def _shortlist(
+        self, problem: Problem, state: FTGState, batch: Programs, scores: Scores
+    ) -> NDArray[np.intp]:
+        """The most promising candidates, one of each kind: equal values have equal gains, and the shortest stays."""
+        relevant = np.flatnonzero(self._relevance.test(scores, state.progress.loss))
+        gains = estimated_gains(scores)[relevant]
+        order = np.argsort(self._cost(problem, state, gains, batch.count[relevant]), kind="stable")
+        with np.errstate(all="ignore"):
+            _, kinds = np.unique(np.log(gains[order]).round(9), return_index=True)
+        return relevant[order[np.sort(kinds)[:SHORTLIST]]]
+
+    def _gains(
+        self, problem: Problem, state: FTGState, batch: Programs, which: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Exact gains of some candidates of the batch."""
+        at_once = max(1, LARGEST_MATRIX // len(state.projection.residual))
+        parts = (which[i : i + at_once] for i in range(0, len(which), at_once))
+        return np.concatenate(
+            [state.projection.gains(problem.space.coordinates(batch.subset(part))) for part in parts]
+        )
 
     def _cost(
         self, problem: Problem, state: FTGState, gains: NDArray[np.float64], sizes: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Description length of residual and element, in nats and up to a constant; infinite without gain."""
         loss = state.progress.loss
-        # Nothing falls below the rounding of the residual, so no gain counts for more than that.
-        left = np.maximum(loss - gains, ROUNDING * loss)
+        # Two gains that take the whole loss differ by rounding only, and must not be told apart by it.
+        left = np.maximum(loss - gains, ROUNDING_OF_GAIN * loss)
         n = problem.space.dimension or len(state.projection.residual)
         return np.where(gains > 0.0, 0.5 * n * np.log(left / loss) + NATS_PER_NODE * sizes, np.inf)
 
@@ -171,22 +194,35 @@ class FTG:
             return self.relevance
         return AbsoluteProduct() if isinstance(self.projector, GramSVD) else Cosine()
 
-    def _draw(self, problem: Problem, state: FTGState, n: int) -> tuple[Programs, Scores]:
+    def _draw(
+        self, problem: Problem, state: FTGState, n: int, basis: NDArray[np.float64] | None = None
+    ) -> tuple[Programs, Scores]:
         batch = self.generator.draw(problem.grammar, state.seed, state.progress.candidates, n)
-        return batch, problem.space.scores(batch, state.projection.residual)
+        return batch, problem.space.scores(batch, state.projection.residual, basis)
 
-    def _batch_size(self, state: FTGState, budget: Budget) -> int:
+    def _charged(self, state: FTGState, traverses: int) -> FTGState:
+        return replace(
+            state, progress=replace(state.progress, traverses=state.progress.traverses + traverses)
+        )
+
+    def _batch_size(self, problem: Problem, state: FTGState, budget: Budget) -> int:
+        n = self._affordable(problem, state, state.batch)
         if budget.max_traverses is None:
-            return state.batch
-        return max(1, min(state.batch, budget.max_traverses - state.progress.traverses))
+            return n
+        return max(1, min(n, budget.max_traverses - state.progress.traverses))
+
+    def _affordable(self, problem: Problem, state: FTGState, n: int) -> int:
+        """n, or as many candidates as one call may evaluate."""
+        nodes = self.generator.expected_size(problem.grammar) * len(state.projection.residual)
+        return max(1, min(n, int(LARGEST_CALL / nodes)))
 
     def _limit(self, problem: Problem, terms: int) -> str | None:
         limits = [m for m in (self.max_terms, problem.space.dimension) if m is not None]
         return "all terms used" if limits and terms >= min(limits) else None
 
 
-def promise(scores: Scores, which: NDArray[np.intp]) -> NDArray[np.float64]:
-    """⟨v, r⟩²/⟨v, v⟩: at most the gain of v, because v's part within the span only lengthens v."""
+def estimated_gains(scores: Scores) -> NDArray[np.float64]:
+    """⟨v, r⟩²/(‖v‖² − ‖Qᵀv‖²): the gain of every v, as far as the difference has digits left."""
     with np.errstate(all="ignore"):
-        found: NDArray[np.float64] = np.square(scores.products[which] / np.sqrt(scores.norms[which]))
-        return found
+        outside = np.maximum(scores.norms - scores.shadows, ROUNDING_OF_LENGTH * scores.norms)
+        return np.square(scores.products / np.sqrt(outside))

@@ -19,10 +19,11 @@ Elements: TypeAlias = Sequence[Expression] | Programs
 
 
 class Scores(NamedTuple):
-    """⟨v, v⟩ and ⟨v, r⟩ of many elements: (n_elements,) each, NaN for those that are not in the space."""
+    """Inner products of many elements v: (n_elements,) each, NaN for those that are not in the space."""
 
-    norms: Vector
-    products: Vector
+    norms: Vector  #: ⟨v, v⟩
+    products: Vector  #: ⟨v, r⟩
+    shadows: Vector  #: Σ ⟨v, q_j⟩², the squared length of v's part in the span of the basis q; 0 without one
 
 
 class Space(Protocol):
@@ -51,6 +52,9 @@ class Space(Protocol):
         """Coordinates of every element: (n_elements, n), NaN in the rows of those that are not in the space."""
         ...
 
-    def scores(self, elements: Elements, residual: Vector) -> Scores:
-        """⟨v, v⟩ and ⟨v, residual⟩ of every element v, with no matrix of coordinates in between."""
+    def scores(self, elements: Elements, residual: Vector, basis: NDArray[np.float64] | None = None) -> Scores:
+        """Inner products of every element v with itself, the residual r and an orthonormal basis q (n, k).
+
+        There is no matrix of coordinates in between.
+        """
         ...

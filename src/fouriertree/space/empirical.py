@@ -33,14 +33,19 @@ class WeightedPoints:
         return float(np.sum(self.weights * values[0] * values[1]))
 
     def coordinates(self, elements: Elements) -> NDArray[np.float64]:
-        values = self.engine.evaluate(elements, self._rows).astype(np.float64) * self._roots
+        values = self.engine.evaluate(elements, self._rows).astype(np.float64, copy=False)
+        with np.errstate(all="ignore"):
+            values *= self._roots
         values[~np.isfinite(values).all(axis=1)] = np.nan
         return values
 
-    def scores(self, elements: Elements, residual: Vector) -> Scores:
-        # The engine weighs both factors by w, and the residual carries one √w already.
-        found = self.engine.inner_products(elements, self._rows, residual / self._roots)
-        return Scores(found.norms, found.products[:, 0])
+    def scores(self, elements: Elements, residual: Vector, basis: NDArray[np.float64] | None = None) -> Scores:
+        vectors = residual[:, None] if basis is None else np.column_stack([residual, basis])
+        # The engine weighs both factors by w, and coordinates carry one √w already.
+        found = self.engine.inner_products(elements, self._rows, vectors / self._roots[:, None])
+        with np.errstate(all="ignore"):
+            shadows = np.einsum("ij,ij->i", found.products[:, 1:], found.products[:, 1:])
+        return Scores(found.norms, found.products[:, 0], shadows)
 
 
 class EmpiricalSpace(WeightedPoints):

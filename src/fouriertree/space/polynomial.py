@@ -79,9 +79,11 @@ class PolynomialSpace:
                 row[:] = self._coordinates(polynomial)
         return out
 
-    def scores(self, elements: Elements, residual: Vector) -> Scores:
+    def scores(self, elements: Elements, residual: Vector, basis: NDArray[np.float64] | None = None) -> Scores:
         vectors = self.coordinates(elements)
-        return Scores(np.einsum("ij,ij->i", vectors, vectors), vectors @ residual)
+        inside = vectors @ (np.empty((len(residual), 0)) if basis is None else basis)
+        norms, shadows = (np.einsum("ij,ij->i", matrix, matrix) for matrix in (vectors, inside))
+        return Scores(norms, vectors @ residual, shadows)
 
     def _coordinates(self, polynomial: Polynomial) -> Vector:
         """Coefficients of the orthonormal Legendre polynomials of (a, b)."""
