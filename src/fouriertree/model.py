@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fouriertree.engine import CompiledEngine, Engine
 from fouriertree.expr import Expression, PrimitiveSet, parse
+from fouriertree.expr.opcodes import CONST, DIV, MUL
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,11 @@ class Model:
         return total
 
     def text(self, digits: int | None = None) -> str:
-        return self.expression.text(self.names, digits)
+        """The formula; with that many significant digits, and then without factors that round to one."""
+        if digits is None:
+            return self.expression.text(self.names)
+        rounded = [float(f"{coefficient:.{digits}g}") for coefficient in self.coefficients]
+        return sum_of_terms(rounded, self.expressions).text(self.names, digits)
 
     def __str__(self) -> str:
         return self.text()
@@ -91,16 +96,32 @@ def sum_of_terms(coefficients: Sequence[float], expressions: Sequence[Expression
     """c₁·e₁ + c₂·e₂ + … without factors of one and with minus signs where they read better."""
     total: Expression | None = None
     for coefficient, expression in zip(coefficients, expressions, strict=True):
-        negative = total is not None and coefficient < 0.0
-        term = scaled(abs(coefficient) if negative else coefficient, expression)
-        if total is not None:
-            term = total - term if negative else total + term
-        total = term
+        if total is None:
+            total = scaled(coefficient, expression)
+        elif coefficient * leading_number(expression) < 0.0:
+            total = total - scaled(-coefficient, expression)
+        else:
+            total = total + scaled(coefficient, expression)
     return Expression.constant(0.0) if total is None else total
 
 
 def scaled(coefficient: float, expression: Expression) -> Expression:
-    """coefficient · expression, folded where the expression is a number or the coefficient one."""
-    if expression.size == 1 and not expression.columns:
-        return Expression.constant(coefficient * expression.constants[0])
-    return expression if coefficient == 1.0 else coefficient * expression
+    """coefficient · expression, with the coefficient at the leftmost factor: c*a*b/d and not c*(a*b/d)."""
+    i = leading_factor(expression)
+    if expression.op[i] == CONST:
+        return expression.replace(i, Expression.constant(coefficient * float(expression.const[i])))
+    return expression if coefficient == 1.0 else expression.replace(i, coefficient * expression.subtree(i))
+
+
+def leading_factor(expression: Expression) -> int:
+    """Last token of the leftmost factor of a product."""
+    i = expression.size - 1
+    while expression.op[i] in (MUL, DIV):
+        i = expression.children(i)[0]
+    return i
+
+
+def leading_number(expression: Expression) -> float:
+    """The number that a product starts with, or 1."""
+    i = leading_factor(expression)
+    return float(expression.const[i]) if expression.op[i] == CONST else 1.0

@@ -93,3 +93,21 @@ def scalars(builder: Any, fmt: Format, pointer: Any, index: Any) -> Any:
     """Pointer to the first number of the index-th vector."""
     vector = builder.gep(pointer, [index], source_etype=fmt.vector)
     return builder.bitcast(vector, fmt.scalar.as_pointer())
+
+
+@intrinsic
+def squared_error(typingctx: Any, kind: Any, v: Any, step: Any, y: Any, w: Any, n: Any) -> Any:
+    """Σ w·(v − y)² over n vectors."""
+    fmt = FORMATS[kind]
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        values, targets, weights = (vectors_at(builder, fmt, args[i]) for i in (1, 3, 4))
+
+        def factors(i: Any) -> list[Factors]:
+            x = load(builder, fmt, values, builder.mul(i, args[2]))
+            error = builder.fsub(x, load(builder, fmt, targets, i))
+            return [(builder.fmul(load(builder, fmt, weights, i), error), error)]
+
+        return sum_products(builder, fmt, args[5], factors, 1)[0]
+
+    return types.float64(kind, *[types.int64] * 5), codegen

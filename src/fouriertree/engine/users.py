@@ -32,8 +32,10 @@ _NO_OPERATORS = UserTable(np.zeros((1, 2), np.int64))
 
 
 def user_table(programs: Programs, dtype: str) -> UserTable:
-    """The table for the operators that occur in these programs; all of them must be compiled ones."""
+    """The table for the compiled operators that occur in these programs."""
     opcodes = programs.user_opcodes()
+    # A subset shares its tokens with programs that are run by NumPy, for operators that have no loop.
+    opcodes = opcodes[[programs.primitives.by_opcode(int(o)).compiled for o in opcodes]]
     if len(opcodes) == 0:
         return _NO_OPERATORS
     rows = np.zeros((int(opcodes.max()) - USER_OPCODE_START + 1, 2), np.int64)
@@ -64,7 +66,9 @@ def operator_loop(primitive: Primitive, dtype: str) -> Any:
 
     def loop(kind: Any, out: int, a: int, a_step: int, b: int, b_step: int, vectors: int) -> None:
         for i in range(vectors * lanes):
-            write_number(kind, out, i, np.float64(value(kind, a, i * a_step, b, i * b_step)))
+            # A constant is read from lane i of its vector, not from the first, because `out` may be that vector.
+            at_a, at_b = i if a_step else i % lanes, i if b_step else i % lanes
+            write_number(kind, out, i, np.float64(value(kind, a, at_a, b, at_b)))
 
     operands = ", ".join(["int64"] * 6)
     with announced(f"compiling your operator {primitive.name!r}"):

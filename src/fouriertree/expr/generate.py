@@ -40,6 +40,12 @@ class Grammar:
             raise ValueError("there are no columns to draw leaves from; give data with at least one column")
         if len(self.primitives) == 0:
             raise ValueError("there are no operators to build trees from; name at least one")
+        if not 0.0 <= self.constant_share <= 1.0:
+            raise ValueError(f"constant_share must be a probability, from 0 to 1; got {self.constant_share}")
+        if not -np.inf < low <= high < np.inf:
+            raise ValueError(
+                f"constants must be an interval (low, high) of finite numbers; got {self.constants}"
+            )
         return (
             self.primitives.opcodes, self.primitives.arities, self.n_columns,
             self.constant_share * 2.0**31, float(low), float(high),

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import gcd, lcm
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fouriertree.expr import opcodes as op
 from fouriertree.expr.expression import Expression
 
+#: a power above this is refused instead of waited for
+LARGEST_EXPONENT = 1024
+
 
 @dataclass(frozen=True)
 class Polynomial:
-    """Σ numerators[i]/denominator · x**i, with no trailing zeros; integers, so that products are fast.
+    """Σ numerators[i]/denominator · x**i, in lowest terms, no trailing zeros; integers, so that products are fast.
 
     >>> p = Polynomial.of([1, 0, Fraction(1, 2)])
     >>> print(p * p, "|", p.degree, p.span_size, p.integral(-1, 1))
@@ -70,6 +76,13 @@ class Polynomial:
             value = value * Fraction(x) + n
         return value / self.denominator
 
+    def values(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values at many points, by Horner's rule in extended precision where the platform has it."""
+        total = np.zeros(len(x), np.longdouble)
+        for n in reversed(self.numerators):
+            total = total * x + np.longdouble(n)
+        return (total / np.longdouble(self.denominator)).astype(np.float64)
+
     def integral(self, a: float | Fraction, b: float | Fraction) -> Fraction:
         """∫ from a to b, exactly."""
         low, high = Fraction(a), Fraction(b)
@@ -101,9 +114,13 @@ def _term(coefficient: Fraction, exponent: int) -> str:
 
 
 def _trimmed(numerators: list[int], denominator: int) -> Polynomial:
+    """The one form that equal polynomials share: no trailing zeros, no common factor."""
     while numerators and numerators[-1] == 0:
         numerators.pop()
-    return Polynomial(tuple(numerators), denominator if numerators else 1)
+    common = gcd(denominator, *numerators) if denominator != 1 else 1
+    if common == 1:
+        return Polynomial(tuple(numerators), denominator)
+    return Polynomial(tuple(n // common for n in numerators), denominator // common)
 
 
 def normal_form(expression: Expression) -> Polynomial:
@@ -150,6 +167,18 @@ def _divide(a: Polynomial, b: Polynomial) -> Polynomial:
     return a / b.coefficients[0]
 
 
+def _power(base: Polynomial, exponent: Polynomial) -> Polynomial:
+    n = exponent.coefficients[0] if exponent.degree == 0 else Fraction(0)
+    if exponent.degree > 0 or n.denominator != 1 or not 0 <= n <= LARGEST_EXPONENT:
+        raise ValueError(
+            f"a power is a polynomial only for exponents 0, 1, …; at most {LARGEST_EXPONENT} here"
+        )
+    result = Polynomial.of([1])
+    for _ in range(int(n)):
+        result = result * base
+    return result
+
+
 _UNARY: dict[int, Callable[[Polynomial], Polynomial]] = {
     op.NEG: lambda p: -p,
     op.SQUARE: lambda p: p * p,
@@ -160,4 +189,5 @@ _BINARY: dict[int, Callable[[Polynomial, Polynomial], Polynomial]] = {
     op.SUB: lambda p, q: p - q,
     op.MUL: lambda p, q: p * q,
     op.DIV: _divide,
+    op.POW: _power,
 }

@@ -3,6 +3,7 @@
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Accepted, Event, Finished, Observer, Progress, StopSearch
 from fouriertree.search.ftg import FTG, FTGState
+from fouriertree.search.gp import CanonicalGP, OnePlusLambda
 from fouriertree.search.loop import Run, Search, run
 from fouriertree.search.relevance import AbsoluteProduct, Cosine, Relevance
 
@@ -11,11 +12,13 @@ __all__ = [
     "AbsoluteProduct",
     "Accepted",
     "Budget",
+    "CanonicalGP",
     "Cosine",
     "Event",
     "FTGState",
     "Finished",
     "Observer",
+    "OnePlusLambda",
     "Progress",
     "Relevance",
     "Run",

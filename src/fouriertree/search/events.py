@@ -24,11 +24,12 @@ class Progress:
 
 @dataclass(frozen=True)
 class Accepted:
-    """An element joined the basis; `coefficients` are the best ones of all elements so far."""
+    """A new best sum Σ coefficients[i]·expressions[i]; `expression` is the newest of its elements."""
 
     progress: Progress
     expression: Expression
     coefficients: NDArray[np.float64]
+    expressions: tuple[Expression, ...]
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class FTG:
         cost = self.projector.attempt_traverses(1) + self.projector.acceptance_traverses(1)
         progress = Progress(cost, 0, 0, 1, projection.loss)
         state = FTGState(seed, projection, (one,), progress, finished=self._limit(problem, 1))
-        return state, [Accepted(progress, one, projection.coefficients)]
+        return state, [Accepted(progress, one, projection.coefficients, (one,))]
 
     def step(self, problem: Problem, state: FTGState, budget: Budget) -> tuple[FTGState, list[Event]]:
         """Look at one batch of candidates, up to the first that is accepted."""
@@ -95,10 +95,13 @@ class FTG:
         batch, scores = self._draw(problem, state, self._batch_size(problem, state, budget))
         relevant = np.flatnonzero(self._relevance.test(scores, state.progress.loss))
         for i in relevant:
+            # Attempts cost too, so the budget may end before the batch does.
+            if i >= self._within_budget(state, len(batch), budget):
+                break
             state, accepted = self._offer(problem, state, batch, int(i))
             if accepted or self._spent(state, int(i), budget):
                 return self._moved_on(state, int(i) + 1, accepted)
-        return self._moved_on(state, len(batch), False)
+        return self._moved_on(state, self._within_budget(state, len(batch), budget), False)
 
     # One candidate after another ---------------------------------------------------------------------
     def _offer(self, problem: Problem, state: FTGState, batch: Programs, i: int) -> tuple[FTGState, bool]:
@@ -138,7 +141,9 @@ class FTG:
         if not accepted:
             return replace(state, progress=progress, batch=min(2 * state.batch, LARGEST_BATCH)), []
         state = replace(state, progress=progress, batch=FIRST_BATCH)
-        return state, [Accepted(progress, state.expressions[-1], state.projection.coefficients)]
+        return state, [
+            Accepted(progress, state.expressions[-1], state.projection.coefficients, state.expressions)
+        ]
 
     # The best of many --------------------------------------------------------------------------------
     def _step_best(self, problem: Problem, state: FTGState) -> tuple[FTGState, list[Event]]:
@@ -149,7 +154,9 @@ class FTG:
         if len(shortlist) == 0:
             return self._moved_on(state, len(batch), False)
         gains = self._gains(problem, state, batch, shortlist)
-        state = self._charged(state, len(shortlist) * self.projector.attempt_traverses(state.projection.size + 1))
+        state = self._charged(
+            state, len(shortlist) * self.projector.attempt_traverses(state.projection.size + 1)
+        )
         costs = self._cost(problem, state, gains, batch.count[shortlist])
         if not np.isfinite(costs).any():
             return self._moved_on(state, len(batch), False)
@@ -206,7 +213,10 @@ class FTG:
         )
 
     def _batch_size(self, problem: Problem, state: FTGState, budget: Budget) -> int:
-        n = self._affordable(problem, state, state.batch)
+        return self._within_budget(state, self._affordable(problem, state, state.batch), budget)
+
+    def _within_budget(self, state: FTGState, n: int, budget: Budget) -> int:
+        """n, or as many candidates as there are traverses left."""
         if budget.max_traverses is None:
             return n
         return max(1, min(n, budget.max_traverses - state.progress.traverses))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fouriertree.expr import Expression, Programs
 
 Vector: TypeAlias = NDArray[np.float64]
+Sample: TypeAlias = tuple[NDArray[np.float64], Vector, Vector]
 Elements: TypeAlias = Sequence[Expression] | Programs
 
 
@@ -44,6 +45,13 @@ class Space(Protocol):
         """Coordinates of the function that is sought."""
         ...
 
+    def samples(self) -> Sequence[Sample]:
+        """The space as weighted points (X, target values, weights), on which Σ w·f·g is the inner product.
+
+        Several samples are a ladder: a polynomial of degree d belongs on the first of more than d points.
+        """
+        ...
+
     def inner(self, f: Expression, g: Expression) -> float:
         """⟨f, g⟩."""
         ...
@@ -52,7 +60,9 @@ class Space(Protocol):
         """Coordinates of every element: (n_elements, n), NaN in the rows of those that are not in the space."""
         ...
 
-    def scores(self, elements: Elements, residual: Vector, basis: NDArray[np.float64] | None = None) -> Scores:
+    def scores(
+        self, elements: Elements, residual: Vector, basis: NDArray[np.float64] | None = None
+    ) -> Scores:
         """Inner products of every element v with itself, the residual r and an orthonormal basis q (n, k).
 
         There is no matrix of coordinates in between.

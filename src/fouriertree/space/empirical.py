@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fouriertree.engine import CompiledEngine, Engine
 from fouriertree.expr import Expression
-from fouriertree.space.base import Elements, Scores, Vector
+from fouriertree.space.base import Elements, Sample, Scores, Vector
 
 
-class WeightedPoints:
+class WeightedPoints(ABC):
     """Functions known at weighted points; the coordinates of f are √w_i · f(x_i)."""
 
     def __init__(self, X: NDArray[np.float64], weights: NDArray[np.float64], engine: Engine | None) -> None:
@@ -21,12 +24,20 @@ class WeightedPoints:
         self._rows = self.engine.prepare(X, weights)
 
     @property
+    @abstractmethod
+    def target(self) -> Vector:
+        """Coordinates of the function that is sought."""
+
+    @property
     def dimension(self) -> int | None:
         return len(self.X)
 
     @property
     def n_columns(self) -> int:
         return int(self.X.shape[1])
+
+    def samples(self) -> Sequence[Sample]:
+        return [(self.X, self.target / self._roots, self.weights)]
 
     def inner(self, f: Expression, g: Expression) -> float:
         values = self.engine.evaluate([f, g], self._rows)
@@ -39,7 +50,9 @@ class WeightedPoints:
         values[~np.isfinite(values).all(axis=1)] = np.nan
         return values
 
-    def scores(self, elements: Elements, residual: Vector, basis: NDArray[np.float64] | None = None) -> Scores:
+    def scores(
+        self, elements: Elements, residual: Vector, basis: NDArray[np.float64] | None = None
+    ) -> Scores:
         vectors = residual[:, None] if basis is None else np.column_stack([residual, basis])
         # The engine weighs both factors by w, and coordinates carry one √w already.
         found = self.engine.inner_products(elements, self._rows, vectors / self._roots[:, None])

@@ -12,7 +12,11 @@ from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
 from fouriertree.expr.polynomial import Polynomial, normal_form
-from fouriertree.space.base import Elements, Scores, Vector
+from fouriertree.space.base import Elements, Sample, Scores, Vector
+from fouriertree.space.quadrature import gauss_legendre
+
+#: numbers of points of the ladder of samples
+RUNGS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 
 class PolynomialSpace:
@@ -49,7 +53,7 @@ class PolynomialSpace:
         return 1
 
     @cached_property
-    def target(self) -> Vector:
+    def _polynomial(self) -> Polynomial:
         if self._target is None:
             raise ValueError("this space has no target; give one: PolynomialSpace(a, b, target=…)")
         polynomial = self._target if isinstance(self._target, Polynomial) else normal_form(self._target)
@@ -57,7 +61,18 @@ class PolynomialSpace:
             raise ValueError(
                 f"the target has degree {polynomial.degree}, above max_degree = {self.max_degree}"
             )
-        return self._coordinates(polynomial)
+        return polynomial
+
+    @cached_property
+    def target(self) -> Vector:
+        return self._coordinates(self._polynomial)
+
+    def samples(self) -> Sequence[Sample]:
+        """Gauss–Legendre points for polynomials of every degree up to the largest rung."""
+        target = self._polynomial
+        rungs = [n for n in RUNGS if n > target.degree]
+        points = [gauss_legendre(float(self.a), float(self.b), n) for n in rungs]
+        return [(nodes[:, None], target.values(nodes), weights) for nodes, weights in points]
 
     def exact_inner(self, f: Expression | Polynomial, g: Expression | Polynomial) -> Fraction:
         """⟨f, g⟩ as a rational number."""
@@ -79,7 +94,9 @@ class PolynomialSpace:
                 row[:] = self._coordinates(polynomial)
         return out
 
-    def scores(self, elements: Elements, residual: Vector, basis: NDArray[np.float64] | None = None) -> Scores:
+    def scores(
+        self, elements: Elements, residual: Vector, basis: NDArray[np.float64] | None = None
+    ) -> Scores:
         vectors = self.coordinates(elements)
         inside = vectors @ (np.empty((len(residual), 0)) if basis is None else basis)
         norms, shadows = (np.einsum("ij,ij->i", matrix, matrix) for matrix in (vectors, inside))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import roots_legendre
@@ -14,6 +15,14 @@ from fouriertree.space.base import Vector
 from fouriertree.space.empirical import WeightedPoints
 
 Target = Expression | str | Polynomial | Callable[[Vector], Vector]
+
+
+@lru_cache(maxsize=64)
+def gauss_legendre(a: float, b: float, n: int) -> tuple[Vector, Vector]:
+    """Nodes and weights on (a, b): (n,) each, exact for polynomials up to degree 2n − 1."""
+    nodes, weights = roots_legendre(n)
+    half, middle = 0.5 * (b - a), 0.5 * (a + b)
+    return middle + half * nodes, half * weights
 
 
 class QuadratureSpace(WeightedPoints):
@@ -33,9 +42,8 @@ class QuadratureSpace(WeightedPoints):
             raise ValueError(f"the interval must have a < b; got a = {a}, b = {b}")
         if n < 1:
             raise ValueError(f"quadrature needs at least one node; got n = {n}")
-        nodes, weights = roots_legendre(n)
-        half, middle = 0.5 * (b - a), 0.5 * (a + b)
-        super().__init__((middle + half * nodes)[:, None], half * weights, engine)
+        nodes, weights = gauss_legendre(float(a), float(b), n)
+        super().__init__(nodes[:, None], weights, engine)
         self._target = None if target is None else self._roots * self._values(target)
 
     @property
@@ -51,7 +59,7 @@ class QuadratureSpace(WeightedPoints):
         if isinstance(target, Expression):
             values = target.evaluate(self.X)
         elif isinstance(target, Polynomial):
-            values = np.array([float(target(v)) for v in x])
+            values = target.values(x)
         else:
             values = np.asarray(target(x), dtype=np.float64)
         if values.shape != x.shape or not np.isfinite(values).all():

@@ -1,0 +1,61 @@
+"""Input that a fit refuses, each with a sentence that says what to do."""
+
+from __future__ import annotations
+
+import secrets
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+
+def refuse_text(X: Any, y: Any) -> None:
+    """ValueError that names the first column with text in it; other checks are scikit-learn's."""
+    table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X) if has_text(X) else pd.DataFrame()
+    columns = [(f"column {name!r}", table.iloc[:, i]) for i, name in enumerate(table.columns)]
+    if has_text(y):
+        columns.append(("y", pd.Series(np.ravel(y))))
+    for what, cells in columns:
+        if pd.api.types.is_numeric_dtype(cells):
+            continue
+        for cell in cells:
+            if isinstance(cell, str) and not is_number(cell):
+                raise ValueError(
+                    f"{what} is not numeric: it contains {cell!r}; leave it out or turn it into numbers"
+                )
+
+
+def has_text(values: Any) -> bool:
+    return isinstance(values, np.ndarray | pd.Series) and values.ndim <= 2 and values.dtype.kind in "OUT"
+
+
+def is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def check_scale(y: NDArray[np.float64]) -> None:
+    """ValueError if the squares of y leave the range of float64, where no losses can be compared."""
+    largest = float(np.abs(y).max())
+    if largest > 1e140 or 0.0 < largest < 1e-140:
+        raise ValueError(
+            f"the squares of y, up to {largest:.1e}, leave the range of float64; give y in another unit"
+        )
+
+
+def draw_seed(random_state: int | np.random.RandomState | None) -> int:
+    """The integer from which a run draws everything."""
+    if random_state is None:
+        return secrets.randbelow(2**32)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, Integral) and 0 <= random_state < 2**63:
+        return int(random_state)
+    raise ValueError(
+        f"random_state must be None, a RandomState or an integer from 0 on; got {random_state!r}"
+    )

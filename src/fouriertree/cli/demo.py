@@ -1,0 +1,62 @@
+"""`fouriertree demo`: a first look, with data that it makes itself."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import shutil
+import sys
+from pathlib import Path
+
+from fouriertree.cli.errors import InputError, unreadable
+from fouriertree.cli.fit import check_outputs, fit_table
+
+EXAMPLE, PICTURE = Path("example.csv"), Path("fit.png")
+ROWS = 200
+GRAVITY, LENGTH, FRICTION = 9.81, 0.5, 0.4
+
+
+def demo() -> None:
+    """Fit a built-in example: the law of a damped pendulum.
+
+    Writes example.csv and fit.png to the current folder and prints the table of formulas.
+    """
+    check_outputs(EXAMPLE, EXAMPLE if not EXAMPLE.exists() else None, PICTURE)
+    write_example()
+    print(f"{EXAMPLE}: {ROWS} states of a damped pendulum; which law gives its acceleration?\n")
+    fit_table(EXAMPLE, "acceleration", [], {"random_state": 0}, plot=PICTURE)
+    print(f"\nNow your own data:\n  {program()} fit {EXAMPLE} --target acceleration -o model.json")
+    print(f"  {program()} fit YOUR.csv --target COLUMN --time-limit 30 -o model.json")
+
+
+def write_example() -> None:
+    """Write example.csv, unless there is one already; one with other content is not ours to use."""
+    from fouriertree.cli.files import write_whole
+
+    content = pendulum().encode()
+    if EXAMPLE.exists():
+        try:
+            found = EXAMPLE.read_bytes()
+        except OSError as error:
+            raise unreadable(EXAMPLE, error) from None
+        if found != content:
+            raise InputError(f"there is another {EXAMPLE} here; rename it, or run the demo in another folder")
+        return
+    write_whole(EXAMPLE, content)
+
+
+def pendulum() -> str:
+    """angle'' = −g/L·sin(angle) − c·angle' at random states, in radians and seconds, as CSV."""
+    draw = random.Random(0)
+    lines = ["angle,velocity,acceleration"]
+    for _ in range(ROWS):
+        angle, velocity = round(draw.uniform(-3.0, 3.0), 3), round(draw.uniform(-4.0, 4.0), 3)
+        acceleration = -GRAVITY / LENGTH * math.sin(angle) - FRICTION * velocity
+        lines.append(f"{angle},{velocity},{acceleration!r}")
+    return "\n".join(lines) + "\n"
+
+
+def program() -> str:
+    """How to call this command: by its name where the shell finds it, otherwise by its path."""
+    return "fouriertree" if shutil.which("fouriertree") else os.path.relpath(sys.argv[0])

@@ -1,0 +1,97 @@
+"""Observers of a run: a progress bar, patience, and what has been found so far."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from fouriertree.expr import Expression
+from fouriertree.search import Accepted, Budget, Event, Progress, StopSearch
+
+#: a run without limits ends after this many candidates in a row of which none was accepted
+PATIENCE = 100_000
+
+Terms = tuple[tuple[float, ...], tuple[Expression, ...]]
+
+
+class Found:
+    """Collects the best sum of every length when it is accepted, so that any interrupt finds them complete."""
+
+    def __init__(self) -> None:
+        self.by_length: dict[int, Terms] = {}
+        self.traverses = 0
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Accepted):
+            self.by_length[len(event.expressions)] = tuple(event.coefficients.tolist()), event.expressions
+        elif isinstance(event, Progress):
+            self.traverses = event.traverses
+
+    @property
+    def sums(self) -> list[Terms]:
+        return [self.by_length[length] for length in sorted(self.by_length)]
+
+
+class Patience:
+    """Ends a run in which nothing is accepted any more: the columns may have nothing left to say."""
+
+    def __init__(self, candidates: int = PATIENCE) -> None:
+        self.candidates = candidates
+        self.last = Progress(0, 0, 0, 0, np.inf)
+
+    def __call__(self, event: Event) -> None:
+        if not isinstance(event, Progress):
+            return
+        if (event.terms, event.loss) != (self.last.terms, self.last.loss):
+            self.last = event
+        elif event.candidates - self.last.candidates >= self.candidates:
+            raise StopSearch(f"none of the last {self.candidates:,} candidates was of use")
+
+
+class ProgressBar:
+    """An observer that draws a bar on stderr: how much of the budget is spent, terms and loss so far.
+
+    Where stderr is no terminal it stays silent.
+    """
+
+    def __init__(self, budget: Budget, max_terms: int | None = None) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
+
+        console = Console(stderr=True)
+        self.budget, self.max_terms = budget, max_terms
+        self.bar = Bar(
+            TextColumn("searching"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"),
+            console=console, transient=True, disable=not console.is_terminal,
+        )  # fmt: skip
+
+    def __enter__(self) -> ProgressBar:
+        self.started = time.monotonic()
+        self.bar.start()
+        self.task = self.bar.add_task("", total=None)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.bar.stop()
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Progress):
+            text = f"{event.terms} terms, loss {event.loss:.3g}, {event.traverses:,} traverses"
+            spent = self.spent(event)
+            total = None if spent is None else 1.0
+            self.bar.update(self.task, description=text, total=total, completed=spent or 0.0)
+
+    def spent(self, progress: Progress) -> float | None:
+        """The share of the tightest limit that is used up, or None without limits."""
+        shares = [
+            used / limit
+            for used, limit in (
+                (time.monotonic() - self.started, self.budget.time_limit),
+                (progress.traverses, self.budget.max_traverses),
+                (progress.terms, self.max_terms),
+            )
+            if limit
+        ]
+        return min(1.0, max(shares)) if shares else None

@@ -1,0 +1,76 @@
+"""The picture of a fit."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def draw_fit(
+    measured: NDArray[np.float64],
+    predicted: NDArray[np.float64],
+    equations: pd.DataFrame,
+    chosen: int,
+    target: str,
+    kind: str = "png",
+) -> bytes:
+    """A picture file: measured against predicted, the residuals, and the loss of every row of the table."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    # A figure of its own, without pyplot: no window system, no global state.
+    figure = Figure(figsize=(12.6, 4.4), layout="constrained")
+    FigureCanvasAgg(figure)
+    agreement, residuals, front = figure.subplots(1, 3)
+    _agreement(agreement, measured, predicted, target)
+    _residuals(residuals, predicted, measured - predicted, target)
+    _front(front, equations, chosen)
+    figure.suptitle(_shortened(f"{target} = {equations['equation'].iloc[chosen]}"), parse_math=False)
+    file = BytesIO()
+    figure.savefig(file, dpi=130, format=kind)
+    return file.getvalue()
+
+
+def _agreement(axes: Any, measured: NDArray[np.float64], predicted: NDArray[np.float64], target: str) -> None:
+    both = np.concatenate([measured, predicted[np.isfinite(predicted)]])
+    ends = [both.min(), both.max()]
+    axes.plot(ends, ends, color="0.6", linewidth=1, zorder=1)
+    axes.scatter(predicted, measured, s=16, alpha=0.7, edgecolors="none", zorder=2)
+    axes.set_title("measured against predicted", fontsize=10)
+    axes.set_xlabel(f"predicted {target}", parse_math=False)
+    axes.set_ylabel(f"measured {target}", parse_math=False)
+
+
+def _residuals(
+    axes: Any, predicted: NDArray[np.float64], residuals: NDArray[np.float64], target: str
+) -> None:
+    axes.axhline(0.0, color="0.6", linewidth=1, zorder=1)
+    axes.scatter(predicted, residuals, s=16, alpha=0.7, edgecolors="none", zorder=2)
+    exact = np.abs(residuals).max() <= 1e-12 * np.abs(predicted).max()
+    axes.set_title("residuals: rounding only" if exact else "residuals: measured − predicted", fontsize=10)
+    axes.set_xlabel(f"predicted {target}", parse_math=False)
+
+
+def _front(axes: Any, equations: pd.DataFrame, chosen: int) -> None:
+    """Mean squared error of every formula; those that are exactly zero are drawn at the bottom."""
+    losses = equations["loss"].to_numpy()
+    floor = losses[losses > 0.0].min(initial=1.0) / 10.0
+    heights = np.maximum(losses, floor)
+    axes.semilogy(equations.index, heights, color="0.6", linewidth=1, marker="o", markersize=5, zorder=1)
+    axes.semilogy([chosen], [heights[chosen]], marker="o", markersize=10, color="C3", linestyle="none")
+    axes.annotate(
+        "chosen", (chosen, heights[chosen]), xytext=(-10, 10), textcoords="offset points", ha="right"
+    )
+    axes.set_title("mean squared error of every formula", fontsize=10)
+    axes.set_xlabel("row of the table")
+    axes.set_xticks(list(equations.index))
+
+
+def _shortened(text: str, length: int = 120) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"

@@ -1,0 +1,94 @@
+"""(1+λ)-GP: the best of λ mutants replaces the parent if it is better."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.expr import Expression
+from fouriertree.problems import Problem
+from fouriertree.search.budget import Budget
+from fouriertree.search.events import Accepted, Event, Progress
+from fouriertree.search.gp.loops import first_population, one_plus_lambda
+from fouriertree.search.gp.state import Setting, Tokens, as_expression, gp_progress
+
+#: offspring per call: some milliseconds, so that Ctrl-C and time limits are heard
+OFFSPRING_PER_STEP = 5000
+
+
+@dataclass(frozen=True)
+class OnePlusLambdaState:
+    seed: int
+    setting: Setting
+    parent: Tokens
+    count: int
+    expression: Expression
+    progress: Progress
+    finished: str | None = None
+
+
+@dataclass(frozen=True)
+class OnePlusLambda:
+    """Mutation-only GP with one parent, as configured in the paper.
+
+    Each offspring is the parent with a uniformly chosen node, the root included, replaced by a tree of
+    init(mutation_levels); the best replaces the parent only if its loss is smaller.
+
+    offspring: λ; 1 is the (1+1)-GP.
+    init_levels, mutation_levels: (lo, hi) of ramped half-and-half for the first parent and for mutations.
+    watch: running statistics of polynomial trees, see `loops.watched`; None for none.
+    """
+
+    offspring: int = 500
+    init_levels: tuple[int, int] = (2, 6)
+    mutation_levels: tuple[int, int] = (1, 3)
+    generations_per_step: int | None = None
+    watch: NDArray[np.int64] | None = field(default=None, compare=False)
+
+    def init(self, problem: Problem, seed: int) -> tuple[OnePlusLambdaState, list[Event]]:
+        setting = Setting.of(problem)
+        tokens, used, *_, losses, evaluations = first_population(
+            setting.packed, setting.grammar, setting.arity, seed, 1, *self.init_levels
+        )
+        state = OnePlusLambdaState(
+            seed, setting, tokens, int(used), as_expression(tokens, 0, used, problem.grammar.primitives),
+            gp_progress(int(evaluations), float(losses[0])),
+        )  # fmt: skip
+        return state, [accepted(state)]
+
+    def step(
+        self, problem: Problem, state: OnePlusLambdaState, budget: Budget
+    ) -> tuple[OnePlusLambdaState, list[Event]]:
+        """Some generations; a progress event for each that improved the parent, then the parent itself."""
+        setting, before = state.setting, state.progress
+        tokens, count, loss, evaluations, when, losses = one_plus_lambda(
+            setting.packed, setting.grammar, setting.arity, state.seed, self.offspring,
+            self._generations(before, budget), *self.mutation_levels, state.parent, state.count, before.loss,
+            before.traverses, budget.target_loss, np.zeros(0, np.int64) if self.watch is None else self.watch,
+        )  # fmt: skip
+        progress = gp_progress(int(evaluations), float(loss))
+        if len(when) == 0:
+            return replace(state, progress=progress), []
+        primitives = problem.grammar.primitives
+        state = replace(
+            state,
+            parent=tokens,
+            count=int(count),
+            expression=as_expression(tokens, 0, count, primitives),
+            progress=progress,
+        )
+        events: list[Event] = [gp_progress(int(e), float(x)) for e, x in zip(when, losses, strict=True)]
+        return state, [*events, accepted(state)]
+
+    def _generations(self, before: Progress, budget: Budget) -> int:
+        n = self.generations_per_step or max(1, OFFSPRING_PER_STEP // self.offspring)
+        if budget.max_traverses is None:
+            return n
+        return max(1, min(n, -(-(budget.max_traverses - before.traverses) // self.offspring)))
+
+
+def accepted(state: Any) -> Accepted:
+    return Accepted(state.progress, state.expression, np.ones(1), (state.expression,))

@@ -1,0 +1,57 @@
+"""What the GP searches share: their state, and the way from a space to points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.engine.users import user_table
+from fouriertree.expr import Expression, PrimitiveSet, Programs
+from fouriertree.expr.opcodes import VAR
+from fouriertree.problems import Problem
+from fouriertree.search.events import Progress
+from fouriertree.search.gp.evaluation import Points
+
+Tokens = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A problem as the compiled loops read it; made once per run."""
+
+    points: Points
+    packed: tuple[Any, ...]
+    grammar: tuple[Any, ...]
+    arity: NDArray[np.int64]  #: by opcode
+
+    @classmethod
+    def of(cls, problem: Problem) -> Setting:
+        primitives = problem.grammar.primitives
+        points = Points.of(problem.space.samples(), operators_table(primitives))
+        arity = np.zeros(int(primitives.opcodes.max(initial=VAR)) + 1, np.int64)
+        arity[primitives.opcodes] = primitives.arities
+        return cls(points, points.packed(), problem.grammar.packed(), arity)
+
+
+def operators_table(primitives: PrimitiveSet) -> Any:
+    """Addresses of the user's compiled operators among these."""
+    slow = [row.name for row in primitives if row.python is not None and not row.compiled]
+    if slow:
+        raise ValueError(f"operator {slow[0]!r} runs as NumPy only, and GP needs compiled operators")
+    one = Expression.variable(0)
+    trees = [Expression.apply(row, *[one] * row.arity) for row in primitives]
+    return user_table(Programs.pack(trees), "float64")
+
+
+def as_expression(tokens: Tokens, first: int, count: int, primitives: PrimitiveSet) -> Expression:
+    part = slice(first, first + count)
+    op, arg, const = tokens
+    return Expression.unchecked(op[part].copy(), arg[part].copy(), const[part].copy(), primitives)
+
+
+def gp_progress(evaluations: int, loss: float) -> Progress:
+    """One evaluation of a tree is one traverse."""
+    return Progress(evaluations, evaluations, 0, 1, loss)

@@ -1,0 +1,61 @@
+"""Documentation runs: every block of Python, what it prints, the demo's output and the reference of the command."""
+
+import importlib.util
+import re
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from fouriertree.cli import app
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_block_of_python_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "page"}
+    for code, expected in BLOCK.findall(page.read_text(encoding="utf-8")):
+        printed = StringIO()
+        with redirect_stdout(printed):
+            exec(compile(code, page.name, "exec"), names)
+        assert not expected or printed.getvalue() == expected
+
+
+def without_rounding(text):
+    """The last digits of a loss that is nothing but rounding differ between processors."""
+    return re.sub(r" +\S+e-(2|3)\d ", " rounding ", text)
+
+
+def test_the_readme_shows_what_the_demo_prints(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    printed = CliRunner().invoke(app, ["demo"]).stdout
+    shown = re.search(r"```text\n(example\.csv.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)[1]
+    assert without_rounding(shown) in without_rounding(printed)
+
+
+def test_the_reference_of_the_command_is_current():
+    spec = importlib.util.spec_from_file_location("cli_docs", ROOT / "tools" / "cli_docs.py")
+    cli_docs = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(cli_docs)
+    assert cli_docs.PAGE.read_text("utf-8") == cli_docs.page(), "run: python tools/cli_docs.py"
+
+
+def test_every_option_is_documented():
+    page = (ROOT / "docs" / "cli.md").read_text("utf-8")
+    for command in ("fit", "predict", "demo"):
+        shown = CliRunner().invoke(app, [command, "--help"]).stdout
+        for option in set(re.findall(r"--[a-z-]+", shown)) - {"--help"}:
+            assert option in page
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for link in LINK.findall(page.read_text("utf-8")):
+        assert (page.parent / link).exists(), link

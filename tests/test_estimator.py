@@ -1,0 +1,302 @@
+"""SymbolicRegressor: what a user of scikit-learn expects, and what we promise beyond it."""
+
+import pickle
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from fouriertree import FTG, GramSVD, PrimitiveSet, SymbolicRegressor
+
+# A weight says how much a row counts against the others, and ten times all weights is the same problem.  So a row of
+# weight 2 is not two rows where the search compares the length of a formula with the number of rows.
+RELATIVE_WEIGHTS = {
+    "check_sample_weight_equivalence_on_dense_data": "weights are relative in the default search"
+}
+
+
+@parametrize_with_checks(
+    [SymbolicRegressor(max_terms=3)], expected_failed_checks=lambda estimator: RELATIVE_WEIGHTS
+)
+def test_scikit_learn_finds_nothing_to_object_to(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_checks(
+    [SymbolicRegressor(FTG(max_terms=4))],
+    expected_failed_checks=lambda estimator: {"check_regressors_train": "four random trees explain little"},
+)
+def test_scikit_learn_accepts_a_search_in_which_a_weight_of_two_is_two_rows(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"angle": rng.uniform(-3, 3, 150), "velocity": rng.uniform(-4, 4, 150)})
+    return X, -19.62 * np.sin(X["angle"]) - 0.4 * X["velocity"]
+
+
+@pytest.fixture(scope="module")
+def fitted(pendulum):
+    return SymbolicRegressor(random_state=0).fit(*pendulum)
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(80, 3))
+    return X, X[:, 0] * X[:, 1] + rng.normal(size=80)
+
+
+def test_an_exact_law_is_found_and_reads_like_the_law(fitted, pendulum):
+    assert fitted.get_best()["equation"] == "-19.62*sin(angle) - 0.4*velocity"
+    assert fitted.stop_reason_ == "target loss reached"
+    assert fitted.score(*pendulum) == 1.0
+
+
+def test_equations_has_a_row_per_accepted_element_and_losses_fall(noisy):
+    model = SymbolicRegressor(max_terms=6, random_state=0).fit(*noisy)
+    table = model.equations_
+    assert list(table.columns) == ["n_terms", "complexity", "loss", "r2", "equation"]
+    assert list(table["n_terms"]) == [1, 2, 3, 4, 5, 6]
+    assert (np.diff(table["loss"]) < 0).all()
+    assert model.stop_reason_ == "all terms used"
+    assert model.traverses_ > 50_000
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_reported_losses_are_those_of_the_predictions(noisy, weighted):
+    X, y = noisy
+    weights = np.random.default_rng(2).integers(0, 3, len(y)).astype(float) if weighted else np.ones(len(y))
+    model = SymbolicRegressor(max_terms=5, random_state=0).fit(X, y, weights)
+    for i, row in model.equations_.iterrows():
+        used = weights > 0
+        errors = (y - model.predict(X, index=i))[used]
+        assert row["loss"] == np.average(errors**2, weights=weights[used])
+    assert model.equations_["r2"].iloc[model.best_index_] == pytest.approx(
+        model.score(X, y, weights), abs=1e-12
+    )
+
+
+def test_print_shows_the_table_with_the_chosen_row_marked(fitted):
+    lines = str(fitted).splitlines()
+    assert [line.startswith(">>>") for line in lines] == [False, False, False, True]
+    assert lines[-1].endswith("-19.62*sin(angle) - 0.4*velocity")
+
+
+def test_repr_is_that_of_scikit_learn_before_and_after_fit(fitted):
+    assert repr(fitted) == "SymbolicRegressor(random_state=0)"
+    assert str(SymbolicRegressor(max_terms=3)) == "SymbolicRegressor(max_terms=3)"
+    assert "SymbolicRegressor" in fitted._repr_html_()
+
+
+def test_formulas_come_as_sympy_and_latex(fitted):
+    import sympy
+
+    angle, velocity = sympy.symbols("angle velocity")
+    difference = fitted.sympy() + 19.62 * sympy.sin(angle) + 0.4 * velocity
+    assert abs(difference.subs({angle: 1.3, velocity: -2.0})) < 1e-12
+    assert r"\sin" in fitted.latex()
+    assert fitted.sympy(index=0).is_number
+
+
+def test_a_row_that_does_not_exist_is_named(fitted, pendulum):
+    with pytest.raises(IndexError, match="there is no row 7; equations_ has rows 0 to 2"):
+        fitted.predict(pendulum[0], index=7)
+
+
+def test_among_equally_good_rows_the_shortest_is_chosen(noisy):
+    X, _ = noisy
+    model = SymbolicRegressor(target_loss=0.0, max_terms=4, random_state=0).fit(X, 2.0 * X[:, 0])
+    assert model.get_best()["equation"] == "2*x0"
+    assert model.best_index_ == 1
+
+
+@pytest.mark.parametrize("names", [["with space", "per%cent"], ["größe", "`tick`"], ["sin", "x0"]])
+def test_names_of_columns_are_kept_as_they_are(names):
+    X = pd.DataFrame(np.random.default_rng(0).uniform(-2, 2, (60, 2)), columns=names)
+    model = SymbolicRegressor(random_state=0).fit(X, 3.0 * X[names[0]] - X[names[1]])
+    assert list(model.feature_names_in_) == names
+    assert names[0].replace("`", "``") in model.get_best()["equation"]
+    assert {str(symbol) for symbol in model.sympy().free_symbols} == set(names)
+    assert isinstance(model.latex(), str)
+    assert model.score(X, 3.0 * X[names[0]] - X[names[1]]) == 1.0
+
+
+def test_feature_names_name_the_columns_of_an_array(noisy):
+    X, _ = noisy
+    model = SymbolicRegressor(feature_names=["a", "b", "c"], random_state=0).fit(X, X[:, 1])
+    assert model.get_best()["equation"] == "b"
+
+
+def test_rows_of_weight_zero_do_not_count(noisy):
+    X, _ = noisy
+    y = 2.0 * X[:, 0]
+    spoiled, weights = y.copy(), np.ones(len(y))
+    spoiled[:10], weights[:10] = 1e6, 0.0
+    model = SymbolicRegressor(random_state=0).fit(X, spoiled, weights)
+    assert model.get_best()["equation"] == "2*x0"
+
+
+def test_the_scale_of_the_weights_changes_nothing(noisy):
+    X, y = noisy
+    weights = np.random.default_rng(2).uniform(0.5, 2.0, len(y))
+    one = SymbolicRegressor(max_terms=4, random_state=0).fit(X, y, weights)
+    other = SymbolicRegressor(max_terms=4, random_state=0).fit(X, y, 1024.0 * weights)
+    assert list(one.equations_["equation"]) == list(other.equations_["equation"])
+
+
+def test_a_seed_repeats_a_run_and_seed_remembers_it(noisy):
+    first = SymbolicRegressor(max_terms=4).fit(*noisy)
+    again = SymbolicRegressor(max_terms=4, random_state=first.seed_).fit(*noisy)
+    pd.testing.assert_frame_equal(first.equations_, again.equations_, check_exact=True)
+    other = SymbolicRegressor(max_terms=4, random_state=np.random.RandomState(5)).fit(*noisy)
+    assert other.seed_ != first.seed_
+
+
+def test_the_number_of_threads_changes_no_bit(noisy):
+    one = SymbolicRegressor(max_terms=4, random_state=3, n_jobs=1).fit(*noisy)
+    two = SymbolicRegressor(max_terms=4, random_state=3, n_jobs=2).fit(*noisy)
+    pd.testing.assert_frame_equal(one.equations_, two.equations_, check_exact=True)
+
+
+@dataclass(frozen=True)
+class InterruptedAt(FTG):
+    """FTG during which the user presses Ctrl-C: after so many terms, or at once."""
+
+    terms: int = 0
+
+    def init(self, problem, seed):
+        if self.terms == 0:
+            raise KeyboardInterrupt
+        return super().init(problem, seed)
+
+    def step(self, problem, state, budget):
+        if state.progress.terms == self.terms:
+            raise KeyboardInterrupt
+        return super().step(problem, state, budget)
+
+
+@pytest.mark.parametrize("terms", [0, 1, 3])
+def test_an_interrupt_at_any_moment_leaves_a_fitted_model(noisy, terms):
+    X, y = noisy
+    model = SymbolicRegressor(InterruptedAt(terms=terms), random_state=0).fit(X, y)
+    assert model.stop_reason_ == "interrupted"
+    assert len(model.equations_) == max(terms, 1)
+    assert np.isfinite(model.predict(X)).all()
+    assert model.predict(X, index=0) == pytest.approx(y.mean())
+
+
+@pytest.mark.usefixtures("fitted")  # so that everything is compiled
+def test_the_progress_bar_ends_with_the_fit_and_is_silent_without_a_terminal(noisy, capsys):
+    SymbolicRegressor(InterruptedAt(terms=2), progress=True, time_limit=5).fit(*noisy)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_time_limit_is_kept(noisy):
+    model = SymbolicRegressor(operators=["+"], time_limit=0.2, max_terms=80).fit(*noisy)
+    assert model.stop_reason_ == "time used up"
+
+
+def test_a_search_that_is_given_is_used(noisy):
+    model = SymbolicRegressor(FTG(projector=GramSVD(), max_terms=3), operators=PrimitiveSet.paper()).fit(
+        *noisy
+    )
+    assert len(model.equations_) == 3
+
+
+def test_operators_of_your_own_appear_in_formulas():
+    operators = PrimitiveSet(["+", "*"])
+    operators.add("sinc", lambda a: np.sinc(a))
+    X = np.random.default_rng(0).uniform(-3, 3, (60, 1))
+    model = SymbolicRegressor(operators=operators, random_state=0).fit(X, 2.0 * np.sinc(X[:, 0]))
+    assert model.get_best()["equation"] == "2*sinc(x0)"
+
+
+def test_a_constant_target_gives_a_constant(noisy):
+    model = SymbolicRegressor(random_state=0).fit(noisy[0], np.full(80, 0.1))
+    assert list(model.equations_["equation"]) == ["0.1"]
+    assert model.equations_["r2"].iloc[0] == 1.0
+
+
+def test_columns_that_are_constant_add_nothing_and_the_fit_ends():
+    y = np.random.default_rng(0).normal(size=30)
+    model = SymbolicRegressor(random_state=0).fit(np.full((30, 2), 7.0), y)
+    assert len(model.equations_) == 1
+    assert model.stop_reason_ == "none of the last 100,000 candidates was of use"
+
+
+def test_ten_thousand_columns_are_no_obstacle():
+    X = np.random.default_rng(0).normal(size=(50, 10_000))
+    model = SymbolicRegressor(max_terms=3, random_state=0).fit(X, X[:, 1234] * 3.0)
+    assert len(model.equations_) >= 2
+    assert model.predict(X).shape == (50,)
+
+
+def test_values_that_are_not_finite_are_predicted_with_a_warning():
+    X = np.linspace(1, 9, 40)[:, None]
+    model = SymbolicRegressor(operators=["log"], random_state=0).fit(X, np.log(X[:, 0]))
+    with pytest.warns(UserWarning, match="no finite value on 2 of 3 rows"):
+        values = model.predict([[-1.0], [0.0], [1.0]])
+    assert np.isnan(values[0])
+    assert values[1] == -np.inf
+    assert values[2] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_fitted_model_survives_pickle_and_a_clone_is_not_fitted(fitted, pendulum):
+    copy = pickle.loads(pickle.dumps(fitted))
+    assert (copy.predict(pendulum[0]) == fitted.predict(pendulum[0])).all()
+    assert str(copy) == str(fitted)
+    assert not hasattr(clone(fitted), "equations_")
+
+
+def test_it_works_in_a_pipeline_and_in_cross_validation(pendulum):
+    X, y = pendulum
+    pipeline = make_pipeline(MinMaxScaler((-1, 1)), SymbolicRegressor(max_terms=2, random_state=0))
+    assert pipeline.fit(X, y).score(X, y) > 0.5
+    assert cross_val_score(SymbolicRegressor(random_state=0), X, y, cv=3).min() == pytest.approx(1.0)
+
+
+BAD_DATA = [
+    (pd.DataFrame({"a": [1.0, 2.0], "who": ["Ann", "Bob"]}), [1, 2], "column 'who' is not numeric: .* 'Ann'"),
+    (np.array([["1", "b"], ["2", "c"]], dtype=object), [1, 2], "column 1 is not numeric: it contains 'b'"),
+    ([[1.0], [2.0]], np.array(["p", "q"]), "y is not numeric: it contains 'p'"),
+    ([[1.0]], [1.0], "1 sample.* minimum of 2"),
+    ([[1.0], [np.nan]], [1.0, 2.0], "contains NaN"),
+    ([[1.0], [2.0]], [1.0, np.inf], "infinity"),
+    ([[1.0], [2.0]], [1e200, 1.0], "leave the range of float64; give y in another unit"),
+    ([[1.0], [2.0]], [1e-200, 0.0], "leave the range of float64; give y in another unit"),
+]
+
+
+@pytest.mark.parametrize(("X", "y", "sentence"), BAD_DATA)
+def test_data_that_cannot_be_fitted_is_refused_with_a_sentence(X, y, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        SymbolicRegressor().fit(X, y)
+
+
+BAD_SETTINGS = [
+    ({"max_terms": 0}, "max_terms must be a whole number of at least 1; got 0"),
+    ({"time_limit": -1}, "time_limit must be None or a number that is not negative; got -1"),
+    ({"target_loss": float("nan")}, "target_loss must be"),
+    ({"random_state": -3}, "random_state must be .* got -3"),
+    ({"random_state": "x"}, "random_state must be .* got 'x'"),
+    ({"n_jobs": 0}, "n_jobs must be a positive number"),
+    ({"operators": ["sine"]}, "did you mean 'sin'"),
+    ({"feature_names": ["a", "a"]}, "2 columns are called 'a'"),
+    ({"feature_names": ["a"]}, "feature_names has 1 names, but X has 2 columns"),
+]
+
+
+@pytest.mark.parametrize(("settings", "sentence"), BAD_SETTINGS)
+def test_settings_that_make_no_sense_are_refused_by_fit_and_not_before(settings, sentence):
+    model = SymbolicRegressor(**settings)
+    with pytest.raises(ValueError, match=sentence):
+        model.fit([[1.0, 2.0], [3.0, 4.0]], [1.0, 2.0])
