@@ -10,7 +10,7 @@ BENCH_STAMP := .venv/.installed-bench
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow lint format bench-engine bench-ftg bench-lsp bench-cold clean
+.PHONY: help install run test test-slow lint format bench-engine bench-ftg bench-lsp bench-gp bench-cold clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +44,9 @@ bench-ftg: $(RUN_STAMP) ## compare FTG with the published runs, problem by probl
 
 bench-lsp: $(RUN_STAMP) ## measure FTG on large-scale polynomials
 	@$(BIN)/python benchmarks/lsp.py
+
+bench-gp: $(BENCH_STAMP) ## measure GP evaluations per second against other systems
+	@$(BIN)/python benchmarks/gp.py
 
 bench-cold: $(RUN_STAMP) ## time a cold `make run` and a warm `fouriertree fit`
 	@$(BIN)/python benchmarks/cold.py

@@ -14,13 +14,14 @@ import numba
 from numba.core import caching
 
 PACKAGE = Path(__file__).resolve().parent
+COMPILED = ("engine", "expr", "search/gp")
 ANNOUNCE_AFTER_SECONDS = 1.0
 
 
 @cache
 def source_stamp() -> tuple[int, int]:
-    """Newest modification time and total size of the package's sources."""
-    stats = [path.stat() for path in PACKAGE.rglob("*.py")]
+    """Newest modification time and total size of the sources that kernels are made of."""
+    stats = [path.stat() for folder in COMPILED for path in (PACKAGE / folder).rglob("*.py")]
     return max(s.st_mtime_ns for s in stats), sum(s.st_size for s in stats)
 
 

@@ -62,8 +62,12 @@ class CompiledRows(Rows):
     dtype: np.dtype[np.floating]
     columns: Floats  #: (n_columns, padded rows)
     weights: Floats  #: (padded rows,)
-    matrix: NDArray[np.float64]  #: X as it was given
     raw_weights: NDArray[np.float64]
+
+    @property
+    def matrix(self) -> Floats:
+        """X without the padding: a view, (n_rows, n_columns)."""
+        return self.columns[: self.n_columns, : self.n_rows].T
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,7 @@ class CompiledEngine:
         columns[:, n_rows:] = columns[:, n_rows - 1 : n_rows]
         padded_weights = aligned((padded,), self.dtype)
         padded_weights[:n_rows] = weight
-        return CompiledRows(n_rows, n_columns, columns.dtype, columns, padded_weights, matrix, weight)
+        return CompiledRows(n_rows, n_columns, columns.dtype, columns, padded_weights, weight)
 
     def evaluate(self, expressions: Batch, X: ArrayLike | Rows) -> Floats:
         rows = check_rows(X, CompiledRows, self.dtype) or self.prepare(cast(ArrayLike, X))

@@ -12,17 +12,18 @@ from typing import Any
 from fouriertree.engine import coefficients as c
 from fouriertree.engine.lanes import FLOAT64, Format, Lanes, call_scalar
 
-# pi/2 and ln 2 in parts whose products with the (small) integer n are exact, so that x − n·pi/2 loses nothing.
+# pi/2 = the sum of these parts.  With one rounding per fma, x − n·part loses nothing that the result could hold.
 PI_2_PARTS = {
-    "f64": (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21),
-    "f32": (1.5703125, 0.0004837512969970703, 7.549533620476723e-08, 2.563344151594519e-12),
+    "f64": (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33),
+    "f32": (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15),
 }
+# ln 2 in two parts, the first so short that its product with the (small) integer n is exact.
 LN2_PARTS = {
     "f64": (0.6931471804855391, 7.440617110012397e-11),
     "f32": (0.693145751953125, 1.4286068203094173e-06),
 }
 # Beyond these the reduction in parts runs out of bits and the C library takes over.
-TRIG_LIMIT = {"f64": 1.0e5, "f32": 8.0e3}
+TRIG_LIMIT = {"f64": 1.0e9, "f32": 1.0e5}
 TWO_OVER_PI = 0.6366197723675814
 LOG2_E = 1.4426950408889634
 SQRT_HALF = 0.7071067811865476
@@ -52,12 +53,12 @@ def guarded(x: Lanes, outside: Lanes, fast: Callable[[Lanes], Lanes], symbol: st
 
 def reduce_quadrant(x: Lanes) -> tuple[Lanes, Lanes]:
     """(r, n) with x = r + n·pi/2 and |r| ≤ pi/4; n as an integer."""
-    # Adding zero turns n = −0 into +0, and r = −0 − 0·part then keeps the sign of x = −0.
-    n = (x * TWO_OVER_PI).nearest() + 0.0
+    n = (x * TWO_OVER_PI).nearest()
     r = x
     for part in PI_2_PARTS[x.format.suffix]:
-        r = n.fma(-part, r)
-    return r, n.to_integer()
+        r = n.exact_fma(-part, r)
+    # −0 + 0·part is +0, and the sign of a zero is to stay.
+    return x.compare("==", 0.0).where(x, r), n.to_integer()
 
 
 def sin_cos_polynomials(r: Lanes) -> tuple[Lanes, Lanes]:

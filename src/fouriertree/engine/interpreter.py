@@ -73,5 +73,22 @@ def interpreter_address(dtype: str) -> int:
     return int(compiled.address)
 
 
+def apply_to_columns(kind: Any, opcode: Any, out: int, a: int, b: int, n: int, users: int) -> None:
+    """One operator on n vectors of columns; unary operators look at a only."""
+    apply_operator(kind, opcode, out, a, 1, b, 1, n, users)
+
+
+@cache
+def operator_address(dtype: str) -> int:
+    """Address of `apply_to_columns` compiled for "float64" or "float32"."""
+    operands = ", ".join(["int64"] * 5)
+    with announced(f"compiling the {dtype} operators for this processor"):
+        compiled = with_cache(cfunc, f"void({dtype}, int32, {operands})", error_model="numpy")(
+            apply_to_columns
+        )
+    _keep_alive.append(compiled)
+    return int(compiled.address)
+
+
 # A cfunc's machine code lives as long as the object that owns it.
 _keep_alive: list[Any] = []

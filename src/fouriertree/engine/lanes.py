@@ -90,6 +90,10 @@ class Lanes:
         """self·factor + addend, in one rounding where the processor has it."""
         return self._call("fmuladd", self.value, self._coerce(factor), self._coerce(addend))
 
+    def exact_fma(self, factor: Lanes | float, addend: Lanes | float) -> Lanes:
+        """self·factor + addend in one rounding on every processor, by a slow call where there is no instruction."""
+        return self._call("fma", self.value, self._coerce(factor), self._coerce(addend))
+
     def horner(self, coefficients: tuple[float, ...]) -> Lanes:
         """Σ coefficients[i]·self**i."""
         total = self.like(coefficients[-1])

@@ -129,6 +129,18 @@ def call_interpreter(typingctx: Any, address: Any, kind: Any, operands: Any) -> 
 
 
 @intrinsic
+def call_operator(typingctx: Any, address: Any, kind: Any, opcode: Any, operands: Any) -> Any:
+    """Call the function that `interpreter.operator_address` compiled."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        numbers = cgutils.unpack_tuple(builder, args[3], operands.count)
+        call_at(builder, args[0], ir.VoidType(), [args[1], args[2], *numbers])
+        return context.get_dummy_value()
+
+    return types.void(types.int64, kind, types.int32, operands), codegen
+
+
+@intrinsic
 def next_number(typingctx: Any, address: Any) -> Any:
     """The integer at an address, which grows by one: every caller on any thread gets another number."""
 

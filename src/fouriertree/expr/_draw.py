@@ -71,42 +71,54 @@ def write_token(
 
 
 @kernel
+def draw_tree(
+    key: Any, levels: int, lo: int, full: bool, grammar: Any, op: Any, arg: Any, const: Any, end: int, pending: Any
+) -> int:  # fmt: skip
+    """Write a tree of at most `levels` levels whose last token stands before `end`; where its first token stands.
+
+    A full tree has functions on every level but the last; otherwise a node is a function above level `lo`, and from
+    there on with probability ½.  Tokens are written backwards: a root before its arguments, the last argument first,
+    is postfix order from the end.  `pending` is room for levels + 1 depths.
+    """
+    pending[0] = 0
+    top, node = 0, 0
+    while top >= 0:
+        depth = pending[top]
+        node += 1
+        end -= 1
+        bits = random_bits(key, 2 * node - 1)
+        willing = full or depth < lo or (bits & _ONE) == _ONE
+        children = write_token(end, depth < levels - 1 and willing, key, node, bits, grammar, op, arg, const)
+        # Both slots are written whatever the arity: a branch would cost more than a store.
+        pending[top] = depth + 1
+        pending[top + 1] = depth + 1
+        top += children - 1
+    return end
+
+
+@kernel
+def draw_ramped(
+    key: Any, lo: int, hi: int, grammar: Any, op: Any, arg: Any, const: Any, end: int, pending: Any
+) -> Any:
+    """Ramped half-and-half: levels uniform in lo…hi, full or growing with equal chance."""
+    head = random_bits(key, 0)
+    levels = lo + below(head, hi - lo + 1)
+    return draw_tree(key, levels, lo, (head & _ONE) == _ONE, grammar, op, arg, const, end, pending)
+
+
+@kernel
 def draw_depth_first(
     seed: int, first: int, lo: int, hi: int, grammar: Any, op: Any, arg: Any, const: Any, start: Any, count: Any
 ) -> int:  # fmt: skip
-    """Ramped half-and-half with lo to hi levels; the number of trees drawn before the arena was full.
-
-    Tokens are written from the arena's end: a root before its arguments, the last argument first, is postfix
-    order read backwards.
-    """
+    """Ramped half-and-half into an arena, from its end; the number of trees drawn before it was full."""
     pending = np.empty(hi + 2, np.int64)
     free = op.shape[0]
     for i in range(start.shape[0]):
         if free < (1 << hi) - 1:
             return i
-        key = stream_key(seed, first + i)
-        head = random_bits(key, 0)
-        levels = lo + below(head, hi - lo + 1)
-        full = (head & _ONE) == _ONE
-        end = free
-        node = 0
-        top = 0
-        pending[0] = 0
-        while top >= 0:
-            depth = pending[top]
-            node += 1
-            free -= 1
-            bits = random_bits(key, 2 * node - 1)
-            willing = full or depth < lo or (bits & _ONE) == _ONE
-            children = write_token(
-                free, depth < levels - 1 and willing, key, node, bits, grammar, op, arg, const
-            )
-            # Both slots are written whatever the arity: a branch would cost more than a store.
-            pending[top] = depth + 1
-            pending[top + 1] = depth + 1
-            top += children - 1
-        start[i] = free
-        count[i] = end - free
+        start[i] = draw_ramped(stream_key(seed, first + i), lo, hi, grammar, op, arg, const, free, pending)
+        count[i] = free - start[i]
+        free = start[i]
     return int(start.shape[0])
 
 

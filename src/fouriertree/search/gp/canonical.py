@@ -7,30 +7,32 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fouriertree.expr import Expression
+from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.problems import Problem
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Event, Progress
-from fouriertree.search.gp.loops import canonical_generation, first_population, watch_entries
+from fouriertree.search.gp.loops import canonical_generation, first_population, watch_all
+from fouriertree.search.gp.nodes import Store
 from fouriertree.search.gp.one_plus_lambda import accepted
-from fouriertree.search.gp.state import Setting, Tokens, as_expression, gp_progress
+from fouriertree.search.gp.state import Setting, as_expression, gp_progress
 
 
 @dataclass(frozen=True)
 class Population:
-    """Entry i is tree number tree[i] with the stored loss losses[i]; tree t is count[t] tokens from start[t] on."""
+    """Entry i is tree number tree[i], whose root is roots[tree[i]], with the stored loss losses[i]."""
 
-    tokens: Tokens
+    store: Store
     used: int
-    start: NDArray[np.int64]
-    count: NDArray[np.int64]
+    roots: NDArray[np.int64]
     tree: NDArray[np.int64]
     losses: NDArray[np.float64]
-    evaluations: int
 
-    @property
-    def best(self) -> int:
-        return int(np.argmin(self.losses))
+    def expression(self, i: int, primitives: PrimitiveSet) -> Expression:
+        """The tree of entry i."""
+        return as_expression(self.store, int(self.roots[self.tree[i]]), primitives)
+
+    def best_expression(self, primitives: PrimitiveSet) -> Expression:
+        return self.expression(int(np.argmin(self.losses)), primitives)
 
 
 @dataclass(frozen=True)
@@ -63,46 +65,39 @@ class CanonicalGP:
 
     def init(self, problem: Problem, seed: int) -> tuple[CanonicalState, list[Event]]:
         setting = Setting.of(problem)
-        population = Population(
-            *first_population(
-                setting.packed, setting.grammar, setting.arity, seed, self.population, *self.init_levels
-            )
-        )
+        store, used, roots, losses = first_population(
+            setting.packed, setting.points.width, setting.grammar, setting.arity, seed, self.population,
+            *self.init_levels,
+        )  # fmt: skip
+        population = Population(store, int(used), roots, np.arange(self.population), losses)
         self._watch(setting, population, 0, np.inf)
-        progress = gp_progress(population.evaluations, float(population.losses.min()))
-        state = CanonicalState(seed, setting, population, best_tree(problem, population), progress)
+        progress = gp_progress(self.population, float(losses.min()))
+        best = population.best_expression(problem.grammar.primitives)
+        state = CanonicalState(seed, setting, population, best, progress)
         return state, [accepted(state)]
 
     def step(
         self, problem: Problem, state: CanonicalState, budget: Budget
     ) -> tuple[CanonicalState, list[Event]]:
         """One generation."""
-        setting, before = state.setting, state.population
+        setting, before, progress = state.setting, state.population, state.progress
         population = Population(
             *canonical_generation(
-                setting.packed, setting.grammar, setting.arity, state.seed, self.crossover_rate,
-                self.mutation_rate, self.mutation_levels, self.elites, self.in_place, before.tokens, before.used,
-                before.start, before.count, before.tree, before.losses, before.evaluations,
+                setting.packed, setting.grammar, setting.arity, state.seed, self.crossover_rate, self.mutation_rate,
+                self.mutation_levels, self.elites, self.in_place, before.store, before.used, before.roots,
+                before.tree, before.losses, progress.traverses,
             )
         )  # fmt: skip
-        self._watch(setting, population, self.elites, state.progress.loss)
-        loss = min(state.progress.loss, float(population.losses.min()))
-        improved = loss < state.progress.loss
-        state = replace(state, population=population, progress=gp_progress(population.evaluations, loss))
-        if not improved:
+        self._watch(setting, population, self.elites, progress.loss)
+        loss = min(progress.loss, float(population.losses.min()))
+        evaluations = progress.traverses + self.population - self.elites
+        state = replace(state, population=population, progress=gp_progress(evaluations, loss))
+        if loss == progress.loss:
             return state, []
-        state = replace(state, expression=best_tree(problem, population))
+        state = replace(state, expression=population.best_expression(problem.grammar.primitives))
         return state, [accepted(state)]
 
     def _watch(self, setting: Setting, population: Population, first: int, best: float) -> None:
         if self.watch is not None:
-            p = population
-            watch_entries(
-                self.watch, p.tokens, p.start, p.count, p.tree, p.losses, first, setting.arity, best
-            )
-
-
-def best_tree(problem: Problem, population: Population) -> Expression:
-    tree = population.tree[population.best]
-    first, count = int(population.start[tree]), int(population.count[tree])
-    return as_expression(population.tokens, first, count, problem.grammar.primitives)
+            roots = population.roots[population.tree[first:]]
+            watch_all(self.watch, population.store, roots, population.losses[first:], best, setting.arity)

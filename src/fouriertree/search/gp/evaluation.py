@@ -1,10 +1,10 @@
-"""Compiled losses: Σ w·(v − y)² of a program on weighted points."""
+"""Compiled losses: Σ w·(v − y)² of a tree on weighted points."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,21 +12,35 @@ from numpy.typing import NDArray
 from fouriertree.compiling import kernel
 from fouriertree.engine.compiled import CompiledEngine, CompiledRows, aligned
 from fouriertree.engine.drivers import BLOCK_ROWS
-from fouriertree.engine.interpreter import LEVEL_BYTES, interpreter_address
+from fouriertree.engine.interpreter import LEVEL_BYTES, interpreter_address, operator_address
 from fouriertree.engine.memory import VECTOR_BYTES, call_interpreter
 from fouriertree.engine.sums import squared_error
 from fouriertree.expr._span import degree_of
+from fouriertree.search.gp.nodes import flatten, values_at
 
 Sample = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]  #: X, y, weights
 LANES = VECTOR_BYTES // 8
 
 
+class PackedPoints(NamedTuple):
+    """Addresses and sizes: what compiled code knows of `Points`."""
+
+    interpreter: int
+    operators: int
+    users: int
+    columns: int  #: of the first rung, as are the next three
+    stride: int
+    target: int
+    weights: int
+    rungs: Any  #: rows, columns, stride, target and weights of every rung
+
+
 @dataclass(frozen=True)
 class Points:
-    """Weighted points with target values, as the compiled loops read them.
+    """Weighted points with target values, and the memory behind their addresses.
 
     Several samples are rungs of a ladder: a polynomial of degree d is compared with the target on the first rung of
-    more than d points.  A single sample serves all programs.
+    more than d points.  A single sample serves all trees.
     """
 
     rungs: tuple[CompiledRows, ...]
@@ -44,8 +58,14 @@ class Points:
             targets.append(padded)
         return cls(tuple(rungs), tuple(targets), users)
 
-    def packed(self) -> tuple[Any, ...]:
-        """Addresses and sizes, one row per rung; the object must outlive their use."""
+    @property
+    def width(self) -> int:
+        """Bytes of a node's values, where keeping them pays: on one block of rows, the same for all trees."""
+        rows = self.rungs[0]
+        return rows.columns.strides[0] if len(self.rungs) == 1 and rows.n_rows <= BLOCK_ROWS else 0
+
+    def packed(self) -> PackedPoints:
+        """The object must outlive their use."""
         table = np.array(
             [
                 [r.n_rows, r.columns.ctypes.data, r.columns.strides[0], y.ctypes.data, r.weights.ctypes.data]
@@ -53,48 +73,64 @@ class Points:
             ],
             np.int64,
         )
-        return interpreter_address("float64"), table, self.users.address
+        columns, stride, target, weights = (int(number) for number in table[0, 1:])
+        return PackedPoints(
+            interpreter_address("float64"), operator_address("float64"), self.users.address,
+            columns, stride, target, weights, table,
+        )  # fmt: skip
 
 
 @kernel
-def scratch_for(height: int, n_rows: int) -> Any:
-    """Memory for a stack of this height; a vector longer, so that it can be aligned."""
-    vectors = -(-min(n_rows, BLOCK_ROWS) // LANES)
-    levels = -(-height // 8) * 8
-    return np.empty(levels * (LEVEL_BYTES + VECTOR_BYTES * vectors) + VECTOR_BYTES, np.uint8)
+def loss_of_tree(points: Any, store: Any, root: int, arity: Any) -> Any:
+    """Σ w·(v − y)²; infinite if a value is not finite."""
+    if store.width:
+        n = store.width // VECTOR_BYTES
+        total = squared_error(1.0, values_at(store, root), 1, points.target, points.weights, n)
+        return total if total - total == 0.0 else np.inf
+    size = store.size[root]
+    tokens = (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size))
+    flatten(store, root, tokens)
+    return loss_of_tokens(points, tokens, stack_height(tokens[0], arity))
 
 
 @kernel
-def rung_for(table: Any, op: Any, first: int, last: int, height: int) -> int:
-    """The first rung with more points than the program has degrees, or the last one."""
-    if table.shape[0] == 1:
-        return 0
-    degree = degree_of(op, first, last, np.empty(height, np.int64))
-    for rung in range(table.shape[0]):
-        if table[rung, 0] > degree:
-            return rung
-    return int(table.shape[0] - 1)
-
-
-@kernel
-def loss_of(points: Any, tokens: Any, first: int, last: int, scratch: Any, height: int) -> float:
-    """Σ w·(v − y)² of the program of tokens first…last−1; infinite if a value is not finite."""
-    interpreter, table, users = points
+def loss_of_tokens(points: Any, tokens: Any, height: int) -> float:
+    """Σ w·(v − y)² of a program, block by block, on the rung for its degree."""
     op, arg, const = tokens
-    n_rows, data, stride, y, weights = table[rung_for(table, op, first, last, height)]
-    at = -(-scratch.ctypes.data // VECTOR_BYTES) * VECTOR_BYTES
-    program = (
-        op.ctypes.data + 4 * first,
-        arg.ctypes.data + 4 * first,
-        const.ctypes.data + 8 * first,
-        last - first,
-    )
+    n_rows, data, stride, y, weights = points.rungs[rung_for(points.rungs, op, height)]
     levels = -(-height // 8) * 8
+    vectors = -(-min(n_rows, BLOCK_ROWS) // LANES)
+    scratch = np.empty(levels * (LEVEL_BYTES + VECTOR_BYTES * vectors) + VECTOR_BYTES, np.uint8)
+    at = -(-scratch.ctypes.data // VECTOR_BYTES) * VECTOR_BYTES
     total = 0.0
     for block in range(-(-n_rows // BLOCK_ROWS)):
         offset = block * BLOCK_ROWS * 8
         n = -(-min(BLOCK_ROWS, n_rows - block * BLOCK_ROWS) // LANES)
-        v = call_interpreter(interpreter, 1.0, (*program, data + offset, stride, n, at, levels, users))
+        program = (op.ctypes.data, arg.ctypes.data, const.ctypes.data, op.shape[0])
+        room = (data + offset, stride, n, at, levels, points.users)
+        v = call_interpreter(points.interpreter, 1.0, program + room)
         step = v & 1
         total += squared_error(1.0, v - step, step, y + offset, weights + offset, n)
     return total if total - total == 0.0 else np.inf
+
+
+@kernel
+def rung_for(rungs: Any, op: Any, height: int) -> int:
+    """The first rung with more points than the program has degrees, or the last one."""
+    if rungs.shape[0] == 1:
+        return 0
+    degree = degree_of(op, 0, op.shape[0], np.empty(height, np.int64))
+    for rung in range(rungs.shape[0]):
+        if rungs[rung, 0] > degree:
+            return rung
+    return int(rungs.shape[0] - 1)
+
+
+@kernel
+def stack_height(op: Any, arity: Any) -> int:
+    """Values on the stack at most while a program runs."""
+    height, highest = 0, 0
+    for code in op:
+        height += 1 - arity[code]
+        highest = max(highest, height)
+    return highest

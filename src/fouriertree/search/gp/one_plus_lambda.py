@@ -13,7 +13,8 @@ from fouriertree.problems import Problem
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Accepted, Event, Progress
 from fouriertree.search.gp.loops import first_population, one_plus_lambda
-from fouriertree.search.gp.state import Setting, Tokens, as_expression, gp_progress
+from fouriertree.search.gp.nodes import Store
+from fouriertree.search.gp.state import Setting, as_expression, gp_progress
 
 #: offspring per call: some milliseconds, so that Ctrl-C and time limits are heard
 OFFSPRING_PER_STEP = 5000
@@ -23,8 +24,9 @@ OFFSPRING_PER_STEP = 5000
 class OnePlusLambdaState:
     seed: int
     setting: Setting
-    parent: Tokens
-    count: int
+    store: Store
+    used: int
+    parent: int  #: its root in the store
     expression: Expression
     progress: Progress
     finished: str | None = None
@@ -50,13 +52,12 @@ class OnePlusLambda:
 
     def init(self, problem: Problem, seed: int) -> tuple[OnePlusLambdaState, list[Event]]:
         setting = Setting.of(problem)
-        tokens, used, *_, losses, evaluations = first_population(
-            setting.packed, setting.grammar, setting.arity, seed, 1, *self.init_levels
+        store, used, roots, losses = first_population(
+            setting.packed, setting.points.width, setting.grammar, setting.arity, seed, 1, *self.init_levels
         )
-        state = OnePlusLambdaState(
-            seed, setting, tokens, int(used), as_expression(tokens, 0, used, problem.grammar.primitives),
-            gp_progress(int(evaluations), float(losses[0])),
-        )  # fmt: skip
+        expression = as_expression(store, roots[0], problem.grammar.primitives)
+        progress = gp_progress(1, float(losses[0]))
+        state = OnePlusLambdaState(seed, setting, store, int(used), int(roots[0]), expression, progress)
         return state, [accepted(state)]
 
     def step(
@@ -64,22 +65,17 @@ class OnePlusLambda:
     ) -> tuple[OnePlusLambdaState, list[Event]]:
         """Some generations; a progress event for each that improved the parent, then the parent itself."""
         setting, before = state.setting, state.progress
-        tokens, count, loss, evaluations, when, losses = one_plus_lambda(
+        watch = np.zeros(0, np.int64) if self.watch is None else self.watch
+        store, used, parent, loss, evaluations, when, losses = one_plus_lambda(
             setting.packed, setting.grammar, setting.arity, state.seed, self.offspring,
-            self._generations(before, budget), *self.mutation_levels, state.parent, state.count, before.loss,
-            before.traverses, budget.target_loss, np.zeros(0, np.int64) if self.watch is None else self.watch,
+            self._generations(before, budget), *self.mutation_levels, state.store, state.used, state.parent,
+            before.loss, before.traverses, float(budget.target_loss), watch,
         )  # fmt: skip
         progress = gp_progress(int(evaluations), float(loss))
+        state = replace(state, store=store, used=int(used), parent=int(parent), progress=progress)
         if len(when) == 0:
-            return replace(state, progress=progress), []
-        primitives = problem.grammar.primitives
-        state = replace(
-            state,
-            parent=tokens,
-            count=int(count),
-            expression=as_expression(tokens, 0, count, primitives),
-            progress=progress,
-        )
+            return state, []
+        state = replace(state, expression=as_expression(store, parent, problem.grammar.primitives))
         events: list[Event] = [gp_progress(int(e), float(x)) for e, x in zip(when, losses, strict=True)]
         return state, [*events, accepted(state)]
 

@@ -13,9 +13,8 @@ from fouriertree.expr import Expression, PrimitiveSet, Programs
 from fouriertree.expr.opcodes import VAR
 from fouriertree.problems import Problem
 from fouriertree.search.events import Progress
-from fouriertree.search.gp.evaluation import Points
-
-Tokens = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
+from fouriertree.search.gp.evaluation import PackedPoints, Points
+from fouriertree.search.gp.nodes import Store, flatten
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class Setting:
     """A problem as the compiled loops read it; made once per run."""
 
     points: Points
-    packed: tuple[Any, ...]
+    packed: PackedPoints
     grammar: tuple[Any, ...]
     arity: NDArray[np.int64]  #: by opcode
 
@@ -46,10 +45,11 @@ def operators_table(primitives: PrimitiveSet) -> Any:
     return user_table(Programs.pack(trees), "float64")
 
 
-def as_expression(tokens: Tokens, first: int, count: int, primitives: PrimitiveSet) -> Expression:
-    part = slice(first, first + count)
-    op, arg, const = tokens
-    return Expression.unchecked(op[part].copy(), arg[part].copy(), const[part].copy(), primitives)
+def as_expression(store: Store, root: int, primitives: PrimitiveSet) -> Expression:
+    size = int(store.size[root])
+    op, arg, const = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
+    flatten(store, root, (op, arg, const))
+    return Expression.unchecked(op, arg, const, primitives)
 
 
 def gp_progress(evaluations: int, loss: float) -> Progress:

@@ -1,0 +1,163 @@
+"""What every search must satisfy inside the one loop.
+
+    for check in fouriertree.testing.searches.CHECKS:
+        check(MySearch(), problem, numpy.random.default_rng(0))
+
+The problem must be one that the search improves on within some hundred candidates.  Each check draws seeds from
+`rng` and raises AssertionError where the contract is broken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from fouriertree.problems import Problem
+from fouriertree.search import (
+    Accepted,
+    Budget,
+    Event,
+    Finished,
+    Observer,
+    Progress,
+    Run,
+    Search,
+    StopSearch,
+    run,
+)
+
+Check = Callable[[Search[Any], Problem, np.random.Generator], None]
+BUDGET = Budget(max_traverses=600, target_loss=1e-8)
+
+
+def recorded(
+    search: Search[Any], problem: Problem, budget: Budget, seed: int, *others: Observer
+) -> tuple[Run[Any], list[Event]]:
+    """A run and all of its events; `others` observe it too."""
+    events: list[Event] = []
+
+    def record(event: Event) -> None:
+        events.append(event)
+
+    return run(search, problem, budget, [record, *others], seed), events
+
+
+def accepted(events: list[Event]) -> list[Accepted]:
+    return [event for event in events if isinstance(event, Accepted)]
+
+
+def check_loss_strictly_decreases_with_every_accepted_element(
+    search: Search[Any], problem: Problem, rng: np.random.Generator
+) -> None:
+    losses = [e.progress.loss for e in accepted(_events(search, problem, rng))]
+    assert len(losses) > 2, "the problem is too hard or too easy for this check"
+    assert all(later < earlier for earlier, later in pairwise(losses))
+
+
+def check_every_accepted_sum_has_the_loss_that_its_event_tells(
+    search: Search[Any], problem: Problem, rng: np.random.Generator
+) -> None:
+    target = problem.space.target
+    for event in accepted(_events(search, problem, rng)):
+        assert event.coefficients.shape == (len(event.expressions),)
+        assert event.expression in event.expressions
+        vectors = problem.space.coordinates(event.expressions)
+        residual = target - event.coefficients @ vectors
+        size = np.abs(event.coefficients) @ np.linalg.norm(vectors, axis=1) + np.linalg.norm(target)
+        assert abs(np.linalg.norm(residual) - np.sqrt(event.progress.loss)) <= 1e-12 * size
+
+
+def check_events_come_in_order_and_one_says_the_end(
+    search: Search[Any], problem: Problem, rng: np.random.Generator
+) -> None:
+    result, events = recorded(search, problem, BUDGET, _seed(rng))
+    assert [isinstance(event, Finished) for event in events] == [False] * (len(events) - 1) + [True]
+    last = events[-1]
+    assert isinstance(last, Finished)
+    assert (last.progress, last.reason) == (result.state.progress, result.reason)
+    assert accepted(events)[-1].progress.loss == result.state.progress.loss
+    standings = [event for event in events if isinstance(event, Progress)]
+    for earlier, later in pairwise(standings):
+        assert later.traverses > earlier.traverses
+        assert later.candidates >= earlier.candidates
+        assert later.refused >= earlier.refused
+        assert later.loss <= earlier.loss
+
+
+def check_same_seed_same_run_other_seed_other_run(
+    search: Search[Any], problem: Problem, rng: np.random.Generator
+) -> None:
+    seed = _seed(rng)
+    first, again, other = (
+        [(e.progress, e.expression) for e in accepted(recorded(search, problem, BUDGET, s)[1])]
+        for s in (seed, seed, seed + 1)
+    )
+    assert first == again
+    assert first != other
+
+
+def check_a_smaller_budget_gives_a_shorter_part_of_the_same_run(
+    search: Search[Any], problem: Problem, rng: np.random.Generator
+) -> None:
+    seed = _seed(rng)
+    whole = accepted(recorded(search, problem, BUDGET, seed)[1])
+    limit = int(rng.integers(whole[0].progress.traverses, 400))
+    result, events = recorded(search, problem, Budget(limit, target_loss=BUDGET.target_loss), seed)
+    part = accepted(events)
+    assert [(e.progress, e.expression) for e in part] == [
+        (e.progress, e.expression) for e in whole[: len(part)]
+    ]
+    assert all(e.progress.traverses >= limit for e in whole[len(part) :])
+    if result.reason == "traverses used up":
+        assert result.state.progress.traverses >= limit
+
+
+def check_a_target_loss_that_is_met_ends_the_run(
+    search: Search[Any], problem: Problem, rng: np.random.Generator
+) -> None:
+    seed = _seed(rng)
+    losses = [e.progress.loss for e in accepted(recorded(search, problem, BUDGET, seed)[1])]
+    wanted = losses[len(losses) // 2]
+    result, events = recorded(search, problem, Budget(target_loss=wanted), seed)
+    assert result.reason == "target loss reached"
+    assert [e.progress.loss for e in accepted(events)] == losses[: len(losses) // 2 + 1]
+
+
+def check_an_observer_can_stop_the_run(
+    search: Search[Any], problem: Problem, rng: np.random.Generator
+) -> None:
+    for reason, exception in (
+        ("enough", StopSearch("enough")),
+        ("stopped by an observer", StopSearch()),
+        ("interrupted", KeyboardInterrupt()),
+    ):
+        seen: list[Accepted] = []
+
+        def stop_at_third(
+            event: Event, exception: BaseException = exception, seen: list[Accepted] = seen
+        ) -> None:
+            if isinstance(event, Accepted):
+                seen.append(event)
+                if len(seen) == 3:
+                    raise exception
+
+        result, events = recorded(search, problem, BUDGET, 0, stop_at_third)
+        assert result.reason == reason
+        assert accepted(events) == seen
+        assert result.state.progress == seen[-1].progress
+        assert isinstance(events[-1], Finished)
+        assert events[-1].reason == reason
+
+
+CHECKS: list[Check] = [check for name, check in list(globals().items()) if name.startswith("check_")]
+
+
+def _seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**31))
+
+
+def _events(search: Search[Any], problem: Problem, rng: np.random.Generator) -> list[Event]:
+    return recorded(search, problem, BUDGET, _seed(rng))[1]

@@ -1,0 +1,307 @@
+"""The compiled GP searches against slow twins on Expression objects, and what holds for every run."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fouriertree.expr import Expression, Programs
+from fouriertree.expr._draw import below, draw_ramped, draw_tree, mix, random_bits, stream_key
+from fouriertree.expr._span import degree_of, span_size
+from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
+from fouriertree.expr.polynomial import Polynomial, normal_form
+from fouriertree.problems import CONVENTIONAL, LargeScalePolynomial, Problem
+from fouriertree.search import Accepted, Budget, CanonicalGP, OnePlusLambda, Progress, run
+from fouriertree.search.gp.loops import DRAWN_TOKENS, ENLARGEMENTS, INDIVIDUALS, LATEST_SPAN, SIZES, SPAN
+from fouriertree.space import EmpiricalSpace
+
+U64 = np.uint64
+
+
+# Slow twins ------------------------------------------------------------------------------------------
+class Stream:
+    """The random numbers of one offspring."""
+
+    def __init__(self, seed, number):
+        self.key = U64(stream_key(seed, number))
+
+    def bits(self, counter, key=None):
+        return U64(random_bits(self.key if key is None else key, counter))
+
+    def below(self, counter, n):
+        return int(below(self.bits(counter), n))
+
+    def chance(self, counter, key=None):
+        return int(self.bits(counter, key) >> U64(11)) / 2**53
+
+
+def drawn(problem, draw, *arguments):
+    """A tree from one of the compiled generators, which have twins of their own."""
+    tokens = (np.empty(DRAWN_TOKENS, np.int32), np.empty(DRAWN_TOKENS, np.int32), np.empty(DRAWN_TOKENS))
+    first = draw(*arguments, problem.grammar.packed(), *tokens, DRAWN_TOKENS, np.empty(16, np.int64))
+    return Expression(*(array[first:] for array in tokens), problem.grammar.primitives)
+
+
+def loss_of(problem, tree):
+    difference = problem.space.coordinates([tree])[0] - problem.space.target
+    return float(difference @ difference)
+
+
+@dataclass
+class SlowOnePlusLambda:
+    """(1+λ)-GP, word for word."""
+
+    offspring: int
+
+    def run(self, problem, seed, generations):
+        parent = drawn(problem, draw_ramped, Stream(seed, 0).key, 2, 6)
+        loss, evaluations, history = loss_of(problem, parent), 1, []
+        for _ in range(generations):
+            mutants = []
+            for _ in range(self.offspring):
+                stream = Stream(seed, evaluations)
+                evaluations += 1
+                node = stream.below(0, len(parent))
+                mutants.append(parent.replace(node, drawn(problem, draw_ramped, U64(mix(stream.key)), 1, 3)))
+            losses = [loss_of(problem, mutant) for mutant in mutants]
+            best = int(np.argmin(losses))
+            if losses[best] < loss:
+                parent, loss = mutants[best], losses[best]
+            history.append((str(parent), loss, evaluations))
+        return history
+
+
+@dataclass
+class Tree:
+    """A tree that several entries of a population may share."""
+
+    expression: Expression
+
+
+@dataclass
+class SlowCanonical:
+    """Canonical GP, word for word; entries of the population are (tree, stored loss)."""
+
+    population: int
+    in_place: bool
+    elites: int = 2
+
+    def run(self, problem, seed, generations):
+        trees = [Tree(drawn(problem, draw_ramped, Stream(seed, i).key, 2, 6)) for i in range(self.population)]
+        entries = [(tree, loss_of(problem, tree.expression)) for tree in trees]
+        evaluations, history = self.population, []
+        for _ in range(generations):
+            elite = sorted(range(self.population), key=lambda i: entries[i][1])[: self.elites]
+            children = []
+            for i in range(self.population - self.elites):
+                children.append(self.child(problem, entries, Stream(seed, evaluations + i)))
+            evaluations += self.population - self.elites
+            entries = [entries[i] for i in elite] + [(t, loss_of(problem, t.expression)) for t in children]
+            history.append([(str(tree.expression), loss) for tree, loss in entries])
+        return history
+
+    def child(self, problem, entries, stream):
+        def tournament(counter):
+            a, b = (entries[stream.below(counter + i, len(entries))] for i in range(2))
+            return (a if a[1] <= b[1] else b)[0]
+
+        host, donor = tournament(0), tournament(2)
+        if stream.chance(4) < 0.9 and len(host.expression) > 1 and len(donor.expression) > 1:
+            cut = stream.below(5, len(host.expression) - 1)
+            part = donor.expression.subtree(stream.below(6, len(donor.expression) - 1))
+            child = Tree(host.expression.replace(cut, part))
+        else:
+            child = host if self.in_place else Tree(host.expression)
+        node, counter, key = len(child.expression) - 1, 0, U64(mix(stream.key))
+        while stream.chance(counter, key) >= 0.1:
+            counter += 1
+            children = child.expression.children(node)
+            if not children:
+                return child
+            node = children[0]
+        branch = drawn(problem, draw_tree, U64(mix(~stream.key)), 3, 1, False)
+        child.expression = child.expression.replace(node, branch)
+        return child
+
+
+def history_of(search, problem, seed, generations):
+    state, _ = search.init(problem, seed)
+    for _ in range(generations):
+        state, _ = search.step(problem, state, Budget())
+        yield state
+
+
+@pytest.mark.parametrize("name", ["koza1", "nguyen7"])
+@pytest.mark.parametrize("offspring", [1, 7])
+def test_one_plus_lambda_goes_the_way_of_its_slow_twin(name, offspring):
+    problem = CONVENTIONAL[name].problem(3)
+    search = OnePlusLambda(offspring, generations_per_step=1)
+    expected = SlowOnePlusLambda(offspring).run(problem, 5, 40)
+    for state, (text, loss, evaluations) in zip(history_of(search, problem, 5, 40), expected, strict=True):
+        assert str(state.expression) == text
+        assert state.progress.loss == pytest.approx(loss, rel=1e-9)
+        assert state.progress.traverses == evaluations
+
+
+@pytest.mark.parametrize("in_place", [True, False], ids=["in place", "copied"])
+@pytest.mark.parametrize("name", ["koza1", "nguyen7"])
+def test_canonical_gp_goes_the_way_of_its_slow_twin(name, in_place):
+    problem = CONVENTIONAL[name].problem(4)
+    search = CanonicalGP(population=30, in_place=in_place)
+    expected = SlowCanonical(30, in_place).run(problem, 6, 12)
+    for state, entries in zip(history_of(search, problem, 6, 12), expected, strict=True):
+        population = state.population
+        for i, (text, stored) in enumerate(entries):
+            assert str(population.expression(i, problem.grammar.primitives)) == text
+            assert population.losses[i] == pytest.approx(stored, rel=1e-9)
+
+
+# What the switch does --------------------------------------------------------------------------------
+def stale(state, problem):
+    """Entries whose stored loss is not that of their tree."""
+    p = state.population
+    trees = [p.expression(i, problem.grammar.primitives) for i in range(len(p.tree))]
+    losses = np.array([loss_of(problem, tree) for tree in trees])
+    return int((~np.isclose(losses, p.losses, rtol=1e-6)).sum())
+
+
+def test_mutation_in_place_leaves_stale_losses_and_copying_leaves_none():
+    problem = CONVENTIONAL["koza1"].problem(0)
+    counts = {
+        in_place: sum(
+            stale(s, problem) for s in history_of(CanonicalGP(100, in_place=in_place), problem, 0, 30)
+        )
+        for in_place in (True, False)
+    }
+    assert counts[True] > 0
+    assert counts[False] == 0
+
+
+# Theorems --------------------------------------------------------------------------------------------
+SEARCHES = [OnePlusLambda(1), OnePlusLambda(50), CanonicalGP(60), CanonicalGP(60, in_place=True)]
+every_search = pytest.mark.parametrize("search", SEARCHES, ids=repr)
+
+
+@every_search
+def test_the_best_loss_never_rises_and_is_that_of_its_tree(search):
+    problem = CONVENTIONAL["koza2"].problem(1)
+    seen = []
+    run(search, problem, Budget(3000), [seen.append], seed=2)
+    losses = [event.loss for event in seen if isinstance(event, Progress)]
+    assert losses == sorted(losses, reverse=True)
+    for event in seen:
+        if isinstance(event, Accepted):
+            assert event.progress.loss == pytest.approx(loss_of(problem, event.expression), rel=1e-9)
+
+
+@every_search
+def test_a_run_is_the_same_however_often_it_is_repeated_and_another_for_another_seed(search):
+    problem = CONVENTIONAL["koza1"].problem(0)
+
+    def outcome(seed):
+        state = run(search, problem, Budget(2000), seed=seed).state
+        return str(state.expression), state.progress
+
+    assert outcome(1) == outcome(1)
+    assert outcome(1) != outcome(2)
+
+
+def test_how_a_run_is_cut_into_steps_changes_nothing():
+    problem = CONVENTIONAL["nguyen5"].problem(0)
+    runs = [
+        run(OnePlusLambda(3, generations_per_step=g), problem, Budget(1501), seed=9).state
+        for g in (1, 7, 250)
+    ]
+    assert len({(str(state.expression), state.progress) for state in runs}) == 1
+
+
+@every_search
+def test_the_budget_is_exceeded_by_less_than_a_generation(search):
+    problem = CONVENTIONAL["koza3"].problem(0)
+    evaluations = run(search, problem, Budget(997), seed=0).state.progress.traverses
+    generation = search.offspring if isinstance(search, OnePlusLambda) else search.population
+    assert 997 <= evaluations < 997 + generation
+
+
+def test_evaluations_count_as_in_the_published_tables():
+    problem = CONVENTIONAL["koza3"].problem(0)
+    counts = [
+        s.progress.traverses for s in history_of(OnePlusLambda(500, generations_per_step=1), problem, 0, 2)
+    ]
+    assert counts == [501, 1001]
+    assert [s.progress.traverses for s in history_of(CanonicalGP(), problem, 0, 2)] == [998, 1496]
+
+
+def test_the_first_population_is_ramped_half_and_half_of_two_to_six_levels():
+    problem = CONVENTIONAL["koza1"].problem(0)
+    state, _ = CanonicalGP().init(problem, 11)
+    expected = RampedHalfAndHalf(2, 6).draw(problem.grammar, 11, 0, 500)
+    found = [state.population.expression(i, problem.grammar.primitives) for i in range(500)]
+    assert list(map(str, found)) == list(map(str, expected))
+
+
+def test_mutation_chooses_every_node_of_the_parent_equally_often():
+    # The parent of a (1+1)-GP on a constant target stays; its mutants' cuts are what the streams say.
+    n = 13
+    cuts = [Stream(1, i).below(0, n) for i in range(20_000)]
+    assert stats.chisquare(np.bincount(cuts, minlength=n)).pvalue > 1e-4
+
+
+def test_many_rows_and_weights_give_the_loss_of_the_space():
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.normal(size=(1700, 2)), rng.normal(size=1700), rng.uniform(0.5, 2.0, 1700)
+    problem = Problem(EmpiricalSpace(X, y, weights), Grammar(n_columns=2))
+    state = run(OnePlusLambda(20), problem, Budget(500), seed=0).state
+    assert state.progress.loss == pytest.approx(loss_of(problem, state.expression), rel=1e-9)
+
+
+def test_operators_of_the_user_take_part():
+    from fouriertree.expr import PrimitiveSet
+
+    operators = PrimitiveSet(["add", "mul"])
+    operators.add("softstep", lambda a: a / (1.0 + abs(a)))
+    X = np.linspace(-2, 2, 40)[:, None]
+    problem = Problem(EmpiricalSpace(X, X[:, 0] / (1 + np.abs(X[:, 0]))), Grammar(operators))
+    ended = run(OnePlusLambda(100), problem, Budget(20_000, target_loss=1e-20), seed=0)
+    assert ended.reason == "target loss reached"
+
+
+# Polynomials -----------------------------------------------------------------------------------------
+def polynomial_trees(n):
+    return RampedHalfAndHalf(1, 8).draw(LargeScalePolynomial(3).grammar, 3, 0, n)
+
+
+def test_spans_modulo_a_prime_are_those_of_exact_arithmetic():
+    for tree in polynomial_trees(300):
+        height = Programs.pack([tree]).height
+        assert span_size(tree.op, tree.const, 0, len(tree), height) == normal_form(tree).span_size
+
+
+def test_the_degree_of_a_tree_bounds_that_of_its_polynomial():
+    for tree in polynomial_trees(300):
+        bound = degree_of(tree.op, 0, len(tree), np.empty(len(tree), np.int64))
+        assert normal_form(tree).degree <= bound
+
+
+@pytest.mark.parametrize("degree", [4, 30])
+@pytest.mark.parametrize("search", [OnePlusLambda(50), CanonicalGP(60)], ids=repr)
+def test_losses_on_polynomial_spaces_are_exact_integrals(search, degree):
+    problem = LargeScalePolynomial(degree).exact_problem()
+    tree = run(search, problem, Budget(3000), seed=1).state
+    difference = Polynomial.of([1] * (degree + 1)) - normal_form(tree.expression)
+    exact = float((difference * difference).integral(-1, 1))
+    assert tree.progress.loss == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", [OnePlusLambda, CanonicalGP])
+def test_watching_counts_individuals_and_spans(kind):
+    watch = np.zeros(6, np.int64)
+    search = kind(30, watch=watch)
+    seen = []
+    ended = run(search, LargeScalePolynomial(10).exact_problem(), Budget(2000), [seen.append], seed=0)
+    first = 1 if kind is OnePlusLambda else 0
+    assert watch[INDIVIDUALS] == ended.state.progress.traverses - first
+    assert watch[SIZES] >= watch[INDIVIDUALS]
+    assert watch[LATEST_SPAN] == normal_form(ended.state.expression).span_size
+    assert 0 < watch[ENLARGEMENTS] <= watch[SPAN]
