@@ -10,7 +10,7 @@ BENCH_STAMP := .venv/.installed-bench
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow lint format bench-engine bench-ftg bench-lsp bench-gp bench-cold clean
+.PHONY: help install run test test-slow lint format bench-engine bench-ftg bench-lsp bench-gp bench-scaling bench-cold clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -47,6 +47,9 @@ bench-lsp: $(RUN_STAMP) ## measure FTG on large-scale polynomials
 
 bench-gp: $(BENCH_STAMP) ## measure GP evaluations per second against other systems
 	@$(BIN)/python benchmarks/gp.py
+
+bench-scaling: $(RUN_STAMP) ## measure how a fit's time grows with rows, columns and terms
+	@$(BIN)/python benchmarks/scaling.py
 
 bench-cold: $(RUN_STAMP) ## time a cold `make run` and a warm `fouriertree fit`
 	@$(BIN)/python benchmarks/cold.py

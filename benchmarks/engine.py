@@ -19,9 +19,9 @@ from fouriertree.expr import Programs
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 
 SEED = 0
-TURNS = 9
+TURNS = 15
 #: rows and how many trees are evaluated on them
-SIZES = {20: 5000, 200: 5000, 1_000: 1000, 10_000: 300, 1_000_000: 20}
+SIZES = {20: 20_000, 200: 5000, 1_000: 1500, 10_000: 300, 1_000_000: 40}
 OPERON_GOALS = {20: 6.0, 200: 2.0, 1_000: 1.2, 10_000: 0.9, 1_000_000: 0.9}
 #: the slow systems look at fewer trees, and their rate is scaled by their nodes
 SLOW_TREES = {20: 500, 200: 500, 1_000: 200, 10_000: 50, 1_000_000: 2}
