@@ -45,7 +45,9 @@ def main() -> None:
         print(f"  {what:8s} " + ", ".join(f"{n:,}: {t:.2f}" for n, t in zip(sizes, times, strict=True)))
     # Every term adds an inner product to every later candidate, so terms cost as their square.
     goals = {"rows": 1.1, "columns": 1.0, "terms": 2.5}
-    finish([Bar(f"growth-exponent-{what}", exponent(*table[what]), goals[what], at_most=True) for what in table])
+    finish(
+        [Bar(f"growth-exponent-{what}", exponent(*table[what]), goals[what], at_most=True) for what in table]
+    )
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ def loss_of_tree(points: Any, store: Any, root: int, arity: Any) -> Any:
         n = store.width // VECTOR_BYTES
         total = squared_error(1.0, values_at(store, root), 1, points.target, points.weights, n)
         return total if total - total == 0.0 else np.inf
-    size = store.size[root]
+    size = store.nodes[root].size
     tokens = (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size))
     flatten(store, root, tokens)
     return loss_of_tokens(points, tokens, stack_height(tokens[0], arity))

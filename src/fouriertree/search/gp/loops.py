@@ -16,20 +16,21 @@ from fouriertree.expr._span import span_size
 from fouriertree.search.gp.evaluation import loss_of_tree, stack_height
 from fouriertree.search.gp.nodes import (
     add_tokens,
-    collected,
     descend,
     flatten,
     inline,
+    latest,
     new_path,
     new_store,
     rebuild,
+    swept,
 )
 
 #: trees are drawn with so many levels at most, and into a buffer that holds a full one
 MOST_DRAWN_LEVELS = 10
 DRAWN_TOKENS = 2**MOST_DRAWN_LEVELS
-#: nodes that a store has room for beside twice those in use
-SPARE_NODES = 60_000
+#: nodes that a store has room for at least, beside twice those in use
+SPARE_NODES = 30_000
 
 
 @inline
@@ -65,7 +66,7 @@ def first_population(
     roots, losses = np.empty(n, np.int64), np.empty(n)
     for i in range(n):
         used = add_ramped(store, used, stream_key(seed, i), lo, hi, grammar, room, arity, points)
-        roots[i] = used - 1
+        roots[i] = latest(store, used)
         losses[i] = loss_of_tree(points, store, roots[i], arity)
     return store, used, roots, losses
 
@@ -80,10 +81,10 @@ SPAN, ENLARGEMENTS, INDIVIDUALS, SIZES, DEPTHS, LATEST_SPAN = range(6)
 def watched(watch: Any, store: Any, root: int, arity: Any, improving: bool) -> None:
     """Add an individual to the running statistics."""
     watch[INDIVIDUALS] += 1
-    watch[SIZES] += store.size[root]
-    watch[DEPTHS] += store.depth[root]
+    watch[SIZES] += store.nodes[root].size
+    watch[DEPTHS] += store.nodes[root].depth
     if improving:
-        size = store.size[root]
+        size = store.nodes[root].size
         tokens = (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size))
         flatten(store, root, tokens)
         span = span_size(tokens[0], tokens[2], 0, size, stack_height(tokens[0], arity))
@@ -111,29 +112,30 @@ def one_plus_lambda(
 
     `watch`, if it has any size, is told about every offspring.
     """
-    room, path = drawing_room(), new_path(2 * store.depth[parent] + 64)
+    room, path = drawing_room(), new_path(2 * store.nodes[parent].depth + 64)
     when, losses = np.empty(generations, np.int64), np.empty(generations)
     improvements = 0
     for _ in range(generations):
         best, best_loss, before = -1, np.inf, used
         for _ in range(offspring):
-            if used + DRAWN_TOKENS + store.depth[parent] > store.op.shape[0]:
+            if used + DRAWN_TOKENS + store.nodes[parent].depth > store.nodes.shape[0]:
                 roots = np.array([parent, parent if best < 0 else best])
-                store, used = collected(store, used, roots, SPARE_NODES)
-                parent, best, before = roots[0], -1 if best < 0 else roots[1], used
-            if path.node.shape[0] < store.depth[parent] + 1:
-                path = new_path(2 * store.depth[parent])
+                store, used = swept(store, used, roots, SPARE_NODES)
+                before = used
+            if path.node.shape[0] < store.nodes[parent].depth + 1:
+                path = new_path(2 * store.nodes[parent].depth)
             key = stream_key(seed, evaluations)
             evaluations += 1
-            n = descend(store, parent, below(random_bits(key, 0), store.size[parent]), path)
+            n = descend(store, parent, below(random_bits(key, 0), store.nodes[parent].size), path)
             end = add_ramped(store, used, mix(key), lo, hi, grammar, room, arity, points)
-            end = rebuild(store, end, path, n, end - 1, points)
-            found = loss_of_tree(points, store, end - 1, arity)
+            end = rebuild(store, end, path, n, latest(store, end), points)
+            child = latest(store, end)
+            found = loss_of_tree(points, store, child, arity)
             if watch.size:
-                watched(watch, store, end - 1, arity, found < min(loss, best_loss))
+                watched(watch, store, child, arity, found < min(loss, best_loss))
             # The nodes of an offspring that is not the best so far are overwritten by the next one.
             if found < best_loss:
-                best, best_loss, used = end - 1, found, end
+                best, best_loss, used = child, found, end
         if best_loss < loss:
             parent, loss = best, best_loss
             when[improvements], losses[improvements] = evaluations, loss
@@ -163,7 +165,7 @@ def leftmost_mutation(store: Any, root: int, key: Any, rate: float, path: Any) -
         path.rightwards[n] = False
         if chance(key, n) < rate:
             return n
-        node = store.left[node]
+        node = store.nodes[node].left
         if node < 0:
             return -1
         n += 1
@@ -192,20 +194,21 @@ def canonical_generation(
         key = stream_key(seed, evaluations + i - elites)
         host, donor = tree[tournament(key, 0, losses)], tree[tournament(key, 2, losses)]
         root, part = all_roots[host], all_roots[donor]
-        deepest = store.depth[root] + store.depth[part]
-        if used + 2 * deepest + DRAWN_TOKENS > store.op.shape[0]:
-            store, used = collected(
-                store, used, all_roots[:n_trees], SPARE_NODES + 2 * deepest + DRAWN_TOKENS
-            )
-            root, part = all_roots[host], all_roots[donor]
+        deepest = store.nodes[root].depth + store.nodes[part].depth
+        if used + 2 * deepest + DRAWN_TOKENS > store.nodes.shape[0]:
+            store, used = swept(store, used, all_roots[:n_trees], SPARE_NODES + 2 * deepest + DRAWN_TOKENS)
         if path.node.shape[0] < deepest + 1:
             path = new_path(2 * deepest)
-        crossing = chance(key, 4) < crossover_rate and store.size[root] > 1 and store.size[part] > 1
+        crossing = (
+            chance(key, 4) < crossover_rate and store.nodes[root].size > 1 and store.nodes[part].size > 1
+        )
         if crossing:
-            branch = path.node[descend(store, part, below(random_bits(key, 6), store.size[part] - 1), path)]
-            depth = descend(store, root, below(random_bits(key, 5), store.size[root] - 1), path)
+            branch = path.node[
+                descend(store, part, below(random_bits(key, 6), store.nodes[part].size - 1), path)
+            ]
+            depth = descend(store, root, below(random_bits(key, 5), store.nodes[root].size - 1), path)
             used = rebuild(store, used, path, depth, branch, points)
-            root = used - 1
+            root = latest(store, used)
         if crossing or not in_place:
             host = n_trees
             n_trees += 1
@@ -214,8 +217,8 @@ def canonical_generation(
             tokens, pending = room
             first = draw_tree(mix(~key), levels, 1, False, grammar, *tokens, DRAWN_TOKENS, pending)
             used = add_tokens(store, used, tokens, first, DRAWN_TOKENS, arity, points)
-            used = rebuild(store, used, path, depth, used - 1, points)
-            root = used - 1
+            used = rebuild(store, used, path, depth, latest(store, used), points)
+            root = latest(store, used)
         all_roots[host] = root
         new_tree[i] = host
     roots, new_tree = live_trees(all_roots, n_trees, new_tree)

@@ -1,7 +1,8 @@
 """Trees that share their nodes: a variation makes new nodes on the way from the change to the root, and no others.
 
-A store is a set of arrays, one entry per node; arguments stand before the nodes that use them.  Where rows are few,
-a node keeps its values, and a new tree costs as many operators as it is deep, however large it is.
+Where rows are few, a node keeps its values, and a new tree costs as many operators as it is deep, however large it is.
+Nodes never move: `used` counts those that are taken, in the order of `slots`, and taking fewer again gives the latest
+ones back.
 """
 
 from __future__ import annotations
@@ -22,69 +23,87 @@ inline = njit(inline="always", error_model="numpy")
 NONE = -1
 
 
+#: a node in half a cache line
+NODE = np.dtype(
+    [
+        ("const", np.float64),
+        ("op", np.int32),
+        ("arg", np.int32),
+        ("left", np.int32),
+        ("right", np.int32),
+        ("size", np.int32),  # nodes of the tree below, the node itself included
+        ("depth", np.int32),  # levels of that tree
+    ]
+)
+
+
 class Store(NamedTuple):
-    op: Any
-    arg: Any
-    const: Any
-    left: Any
-    right: Any
-    size: Any  #: nodes of the tree below, the node itself included
-    depth: Any  #: levels of that tree
-    values: Any  #: `width` bytes per node
+    nodes: Any
+    slots: Any  #: numbers of all nodes: those in use, then those that are free
+    values: Any  #: `width` bytes per node, from the address `base` on
+    base: int
     width: int
 
 
 @kernel
 def new_store(capacity: int, width: int) -> Any:
     """Room for nodes whose values take `width` bytes each; 0 keeps no values."""
-    return Store(
-        np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity), np.empty(capacity, np.int64),
-        np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty(capacity, np.int64),
-        np.empty(capacity * width + VECTOR_BYTES, np.uint8), width,
-    )  # fmt: skip
+    values = np.empty(capacity * width + VECTOR_BYTES, np.uint8)
+    base = -(-values.ctypes.data // VECTOR_BYTES) * VECTOR_BYTES
+    return Store(np.empty(capacity, NODE), np.arange(capacity).astype(np.int32), values, base, width)
+
+
+@inline
+def latest(store: Any, used: Any) -> Any:
+    """The node that was taken last."""
+    return np.int64(store.slots[used - 1])
 
 
 @inline
 def values_at(store: Any, node: Any) -> Any:
     """Address of a node's values, on a vector boundary."""
-    return -(-store.values.ctypes.data // VECTOR_BYTES) * VECTOR_BYTES + node * store.width
+    return store.base + np.int64(node) * store.width
 
 
-@kernel
-def add_leaf(store: Any, used: int, op: int, arg: int, const: float, points: Any) -> int:
-    """Write a column or constant as node `used`; the number of nodes then."""
-    store.op[used], store.arg[used], store.const[used] = op, arg, const
-    store.left[used], store.right[used] = NONE, NONE
-    store.size[used], store.depth[used] = 1, 1
+@inline
+def add_leaf(store: Any, used: Any, op: Any, arg: Any, const: Any, points: Any) -> Any:
+    """Take a node for a column or constant; the number of nodes in use then."""
+    at = store.slots[used]
+    node = store.nodes[at]
+    node.op, node.arg, node.const = op, arg, const
+    node.left, node.right, node.size, node.depth = NONE, NONE, 1, 1
     if store.width:
+        out = values_at(store, at)
         if op == VAR:
-            copy_rows(1.0, values_at(store, used), points.columns + arg * points.stride, 1, store.width // 8)
+            copy_rows(1.0, out, points.columns + arg * points.stride, 1, store.width // 8)
         else:
-            for at in range(values_at(store, used), values_at(store, used) + store.width, VECTOR_BYTES):
-                splat(1.0, at, const)
+            for vector in range(out, out + store.width, VECTOR_BYTES):
+                splat(1.0, vector, const)
     return used + 1
 
 
-@kernel
-def add_function(store: Any, used: int, op: Any, left: int, right: int, points: Any) -> int:
-    """Write an operator on one or two nodes as node `used`; the number of nodes then."""
-    store.op[used], store.arg[used], store.const[used] = op, 0, 0.0
-    store.left[used], store.right[used] = left, right
-    store.size[used], store.depth[used] = 1 + store.size[left], 1 + store.depth[left]
-    second = left
+@inline
+def add_function(store: Any, used: Any, op: Any, left: Any, right: Any, points: Any) -> Any:
+    """Take a node for an operator on one or two nodes; the number of nodes in use then."""
+    at = store.slots[used]
+    node, first = store.nodes[at], store.nodes[left]
+    size, depth = first.size, first.depth
+    other = left
     if right != NONE:
-        second = right
-        store.size[used] += store.size[right]
-        store.depth[used] = max(store.depth[used], 1 + store.depth[right])
+        other = right
+        size += store.nodes[right].size
+        depth = max(depth, store.nodes[right].depth)
+    node.op, node.arg, node.const, node.left, node.right = op, 0, 0.0, left, right
+    node.size, node.depth = size + 1, depth + 1
     if store.width:
-        out, a, b = values_at(store, used), values_at(store, left), values_at(store, second)
+        out, a, b = values_at(store, at), values_at(store, left), values_at(store, other)
         call_operator(points.operators, 1.0, op, (out, a, b, store.width // VECTOR_BYTES, points.users))
     return used + 1
 
 
 @kernel
 def add_tokens(store: Any, used: int, tokens: Any, first: int, last: int, arity: Any, points: Any) -> int:
-    """Write the tree of tokens first…last−1; the number of nodes then, of which the last is its root."""
+    """Take nodes for the tree of tokens first…last−1; the number in use then, the latest of which is its root."""
     stack = np.empty(last - first, np.int64)
     top = -1
     for t in range(first, last):
@@ -97,7 +116,7 @@ def add_tokens(store: Any, used: int, tokens: Any, first: int, last: int, arity:
             top -= k - 1
             right = stack[top + 1] if k == 2 else NONE
             used = add_function(store, used, op, stack[top], right, points)
-        stack[top] = used - 1
+        stack[top] = latest(store, used)
     return used
 
 
@@ -116,87 +135,105 @@ def new_path(depth: int) -> Any:
 @kernel
 def descend(store: Any, root: int, position: int, path: Any) -> int:
     """Find the node at a position of the tree's postfix order: path.node[n], below n others.  Returns n."""
-    n, node = 0, root
-    while position != store.size[node] - 1:
-        left = store.left[node]
-        path.node[n] = node
-        path.rightwards[n] = position >= store.size[left]
+    n, at = 0, np.int64(root)
+    while position != store.nodes[at].size - 1:
+        left, right = store.nodes[at].left, store.nodes[at].right
+        before = store.nodes[left].size
+        path.node[n] = at
+        path.rightwards[n] = position >= before
         if path.rightwards[n]:
-            position -= store.size[left]
-            node = store.right[node]
+            position -= before
+            at = np.int64(right)
         else:
-            node = left
+            at = np.int64(left)
         n += 1
-    path.node[n] = node
+    path.node[n] = at
     return n
 
 
 @kernel
 def rebuild(store: Any, used: int, path: Any, n: int, branch: int, points: Any) -> int:
-    """Write the n nodes of a path anew, ending in `branch`; the number of nodes then.  With n = 0, `branch` is all."""
+    """Take nodes for the n nodes of a path anew, ending in `branch`; the number in use then."""
     for i in range(n - 1, -1, -1):
-        node = path.node[i]
-        left, right = store.left[node], store.right[node]
+        node = store.nodes[path.node[i]]
+        left, right = np.int64(node.left), np.int64(node.right)
         if path.rightwards[i]:
-            right = branch
+            right = np.int64(branch)
         else:
-            left = branch
-        used = add_function(store, used, store.op[node], left, right, points)
-        branch = used - 1
+            left = np.int64(branch)
+        used = add_function(store, used, node.op, left, right, points)
+        branch = latest(store, used)
     return used
 
 
 @kernel
 def flatten(store: Any, root: int, tokens: Any) -> int:
     """Write the tokens of a tree in postfix order; their number."""
-    pending = np.empty(store.depth[root] + 1, np.int64)
+    size = store.nodes[root].size
+    pending = np.empty(store.nodes[root].depth + 1, np.int64)
     pending[0] = root
-    top, at = 0, store.size[root]
+    top, at = 0, size
     while top >= 0:
-        node = pending[top]
+        node = store.nodes[pending[top]]
         top -= 1
         at -= 1
-        tokens[0][at], tokens[1][at], tokens[2][at] = store.op[node], store.arg[node], store.const[node]
-        for child in (store.left[node], store.right[node]):
+        tokens[0][at], tokens[1][at], tokens[2][at] = node.op, node.arg, node.const
+        for child in (node.left, node.right):
             if child != NONE:
                 top += 1
                 pending[top] = child
-    return int(store.size[root])
+    return int(size)
 
 
 @kernel
-def collected(store: Any, used: int, roots: Any, room: int) -> Any:
-    """(store, used) with only the nodes that `roots` need, and room for as many again and more; renumbers the roots."""
-    live = np.zeros(used, np.bool_)
+def swept(store: Any, used: int, roots: Any, room: int) -> Any:
+    """(store, used) with all nodes given back that `roots` do not need, and with room for `room` more at least."""
+    capacity = store.nodes.shape[0]
+    live = np.zeros(capacity, np.bool_)
+    total = mark(store, roots, live)
+    front, back = 0, total
+    # Free slots keep their order, so that neighbours in memory are taken one after the other.
+    for i in range(capacity):
+        if live[i]:
+            store.slots[front] = i
+            front += 1
+        else:
+            store.slots[back] = i
+            back += 1
+    # Sweeping costs as much as the nodes in use, so it must free as many again.
+    if capacity < 2 * total + room:
+        store = enlarged(store, 3 * total + room)
+    return store, total
+
+
+@kernel
+def mark(store: Any, roots: Any, live: Any) -> int:
+    """Mark the nodes that `roots` need; their number."""
+    # A node is pending once for every node in use that has it as an argument.
+    pending = np.empty(2 * store.nodes.shape[0] + roots.shape[0], np.int32)
+    total, top = 0, 0
     for root in roots:
-        live[root] = True
-    total = 0
-    # Arguments stand before the nodes that use them, so one pass backwards marks all.
-    for i in range(used - 1, -1, -1):
-        if live[i]:
+        pending[top] = root
+        top += 1
+    while top > 0:
+        top -= 1
+        at = pending[top]
+        if not live[at]:
+            live[at] = True
             total += 1
-            for child in (store.left[i], store.right[i]):
-                if child != NONE:
-                    live[child] = True
-    fresh = new_store(2 * total + room, store.width)
-    moved = np.empty(used, np.int64)
-    kept = 0
-    for i in range(used):
-        if live[i]:
-            move_node(store, i, fresh, kept, moved)
-            moved[i] = kept
-            kept += 1
-    for i in range(roots.shape[0]):
-        roots[i] = moved[roots[i]]
-    return fresh, kept
+            for child in (store.nodes[at].left, store.nodes[at].right):
+                if child != NONE and not live[child]:
+                    pending[top] = child
+                    top += 1
+    return total
 
 
 @kernel
-def move_node(store: Any, i: int, fresh: Any, at: int, moved: Any) -> None:
-    """Copy node i to place `at` of another store; its arguments have moved already."""
-    fresh.op[at], fresh.arg[at], fresh.const[at] = store.op[i], store.arg[i], store.const[i]
-    fresh.left[at] = moved[store.left[i]] if store.left[i] != NONE else NONE
-    fresh.right[at] = moved[store.right[i]] if store.right[i] != NONE else NONE
-    fresh.size[at], fresh.depth[at] = store.size[i], store.depth[i]
-    if store.width:
-        copy_rows(1.0, values_at(fresh, at), values_at(store, i), 1, store.width // 8)
+def enlarged(store: Any, capacity: int) -> Any:
+    """The same nodes under the same numbers, and more room."""
+    larger = new_store(capacity, store.width)
+    n = store.nodes.shape[0]
+    larger.nodes[:n] = store.nodes
+    larger.slots[:n] = store.slots
+    copy_rows(1.0, larger.base, store.base, 1, n * store.width // 8)
+    return larger

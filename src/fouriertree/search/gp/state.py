@@ -46,7 +46,7 @@ def operators_table(primitives: PrimitiveSet) -> Any:
 
 
 def as_expression(store: Store, root: int, primitives: PrimitiveSet) -> Expression:
-    size = int(store.size[root])
+    size = int(store.nodes["size"][root])
     op, arg, const = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
     flatten(store, root, (op, arg, const))
     return Expression.unchecked(op, arg, const, primitives)
