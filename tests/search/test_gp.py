@@ -13,7 +13,16 @@ from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.expr.polynomial import Polynomial, normal_form
 from fouriertree.problems import CONVENTIONAL, LargeScalePolynomial, Problem
 from fouriertree.search import Accepted, Budget, CanonicalGP, OnePlusLambda, Progress, run
-from fouriertree.search.gp.loops import DRAWN_TOKENS, ENLARGEMENTS, INDIVIDUALS, LATEST_SPAN, SIZES, SPAN
+from fouriertree.search.gp.loops import (
+    DRAWN_TOKENS,
+    ENLARGEMENTS,
+    GENERATION_SPAN,
+    INDIVIDUALS,
+    LATEST_SPAN,
+    SIZES,
+    SPAN,
+    WATCHED,
+)
 from fouriertree.space import EmpiricalSpace
 
 U64 = np.uint64
@@ -267,6 +276,19 @@ def test_operators_of_the_user_take_part():
     assert ended.reason == "target loss reached"
 
 
+def test_the_largest_span_of_a_generation_is_that_of_all_its_trees():
+    problem = LargeScalePolynomial(10).exact_problem()
+    watch = np.zeros(WATCHED, np.int64)
+    search = CanonicalGP(40, watch=watch)
+    state, _ = search.init(problem, 3)
+    for _ in range(15):
+        trees = [state.population.expression(i, problem.grammar.primitives) for i in range(40)]
+        first = 0 if state.progress.traverses == 40 else search.elites
+        assert watch[GENERATION_SPAN] == max(normal_form(tree).span_size for tree in trees[first:])
+        watch[GENERATION_SPAN] = 0
+        state, _ = search.step(problem, state, Budget())
+
+
 # Polynomials -----------------------------------------------------------------------------------------
 def polynomial_trees(n):
     return RampedHalfAndHalf(1, 8).draw(LargeScalePolynomial(3).grammar, 3, 0, n)
@@ -296,12 +318,12 @@ def test_losses_on_polynomial_spaces_are_exact_integrals(search, degree):
 
 @pytest.mark.parametrize("kind", [OnePlusLambda, CanonicalGP])
 def test_watching_counts_individuals_and_spans(kind):
-    watch = np.zeros(6, np.int64)
+    watch = np.zeros(WATCHED, np.int64)
     search = kind(30, watch=watch)
     seen = []
     ended = run(search, LargeScalePolynomial(10).exact_problem(), Budget(2000), [seen.append], seed=0)
-    first = 1 if kind is OnePlusLambda else 0
-    assert watch[INDIVIDUALS] == ended.state.progress.traverses - first
+    assert watch[INDIVIDUALS] == ended.state.progress.traverses
+    assert watch[GENERATION_SPAN] >= watch[SPAN]
     assert watch[SIZES] >= watch[INDIVIDUALS]
     assert watch[LATEST_SPAN] == normal_form(ended.state.expression).span_size
     assert 0 < watch[ENLARGEMENTS] <= watch[SPAN]

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from fouriertree._version import __version__
-from fouriertree.cli import demo, fit, predict
+from fouriertree.cli import demo, fit, paper, predict, problems
 from fouriertree.cli.errors import BAD_INPUT, INTERRUPTED, InputError
 
 __all__ = ["app", "main"]
@@ -53,6 +53,8 @@ app = typer.Typer(
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
 app.command("demo")(demo.demo)
+app.command("paper")(paper.paper)
+app.command("problems")(problems.problems)
 
 
 def say_version(wanted: bool) -> None:

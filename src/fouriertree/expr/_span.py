@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 from fouriertree.compiling import kernel
 from fouriertree.expr.opcodes import CONST, MUL, SUB, VAR
@@ -17,6 +18,12 @@ PRIME = 2**31 - 1
 _P = np.uint64(PRIME)
 #: above this degree the number of terms is not counted
 LARGEST_DEGREE = 20_000
+
+
+@njit(inline="always", error_model="numpy")
+def combined_degree(op: Any, a: Any, b: Any) -> Any:
+    """Degree of a product, sum or difference; degrees double with every level, so beyond the limit they stay."""
+    return min(a + b, 2 * LARGEST_DEGREE) if op == MUL else max(a, b)
 
 
 @kernel
@@ -30,9 +37,7 @@ def degree_of(op: Any, first: int, last: int, stack: Any) -> int:
             stack[top] = o == VAR
         else:
             top -= 1
-            both = stack[top] + stack[top + 1] if o == MUL else max(stack[top], stack[top + 1])
-            # Degrees double with every level; beyond the limit only "too large" matters.
-            stack[top] = min(both, 2 * LARGEST_DEGREE)
+            stack[top] = combined_degree(o, stack[top], stack[top + 1])
     return int(stack[0])
 
 

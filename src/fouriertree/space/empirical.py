@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fouriertree.engine import CompiledEngine, Engine
+from fouriertree.engine.base import as_programs
 from fouriertree.expr import Expression
 from fouriertree.space.base import Elements, Sample, Scores, Vector
+
+#: an element whose values are this small against 1 may be nothing but rounding, and is tried on points moved by NUDGE
+SUSPICIOUS, NUDGE = 1e-6, 1e-10
 
 
 class WeightedPoints(ABC):
@@ -48,7 +52,25 @@ class WeightedPoints(ABC):
         with np.errstate(all="ignore"):
             values *= self._roots
         values[~np.isfinite(values).all(axis=1)] = np.nan
+        values[self._rounding_only(elements, values)] = np.nan
         return values
+
+    def _rounding_only(self, elements: Elements, values: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Which elements are zero but for rounding, such as x·(x·x) − (x·x)·x: other points, other rounding.
+
+        A function moves little where its points do.  Only small elements are suspected, so this costs next to nothing.
+        """
+        with np.errstate(all="ignore"):
+            lengths = np.sqrt(np.einsum("ij,ij->i", values, values))
+        suspects = np.flatnonzero(lengths <= SUSPICIOUS * np.sqrt(self.weights.sum()))
+        if len(suspects) == 0:
+            return suspects
+        chosen = as_programs(elements).subset(suspects)
+        moved = (
+            self.engine.evaluate(chosen, self.X * (1.0 - NUDGE)).astype(np.float64, copy=False) * self._roots
+        )
+        change = np.linalg.norm(moved - values[suspects], axis=1)
+        return np.compress(~(change <= 0.5 * lengths[suspects]), suspects)
 
     def scores(
         self, elements: Elements, residual: Vector, basis: NDArray[np.float64] | None = None

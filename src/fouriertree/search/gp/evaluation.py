@@ -15,7 +15,6 @@ from fouriertree.engine.drivers import BLOCK_ROWS
 from fouriertree.engine.interpreter import LEVEL_BYTES, interpreter_address, operator_address
 from fouriertree.engine.memory import VECTOR_BYTES, call_interpreter
 from fouriertree.engine.sums import squared_error
-from fouriertree.expr._span import degree_of
 from fouriertree.search.gp.nodes import flatten, values_at
 
 Sample = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]  #: X, y, weights
@@ -90,14 +89,17 @@ def loss_of_tree(points: Any, store: Any, root: int, arity: Any) -> Any:
     size = store.nodes[root].size
     tokens = (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size))
     flatten(store, root, tokens)
-    return loss_of_tokens(points, tokens, stack_height(tokens[0], arity))
+    return loss_of_tokens(points, tokens, stack_height(tokens[0], arity), store.nodes[root].degree)
 
 
 @kernel
-def loss_of_tokens(points: Any, tokens: Any, height: int) -> float:
-    """Σ w·(v − y)² of a program, block by block, on the rung for its degree."""
+def loss_of_tokens(points: Any, tokens: Any, height: int, degree: int) -> float:
+    """Σ w·(v − y)² of a program, block by block, on the first rung of more points than degrees, or the last."""
     op, arg, const = tokens
-    n_rows, data, stride, y, weights = points.rungs[rung_for(points.rungs, op, height)]
+    rung = 0
+    while rung < points.rungs.shape[0] - 1 and points.rungs[rung, 0] <= degree:
+        rung += 1
+    n_rows, data, stride, y, weights = points.rungs[rung]
     levels = -(-height // 8) * 8
     vectors = -(-min(n_rows, BLOCK_ROWS) // LANES)
     scratch = np.empty(levels * (LEVEL_BYTES + VECTOR_BYTES * vectors) + VECTOR_BYTES, np.uint8)
@@ -112,18 +114,6 @@ def loss_of_tokens(points: Any, tokens: Any, height: int) -> float:
         step = v & 1
         total += squared_error(1.0, v - step, step, y + offset, weights + offset, n)
     return total if total - total == 0.0 else np.inf
-
-
-@kernel
-def rung_for(rungs: Any, op: Any, height: int) -> int:
-    """The first rung with more points than the program has degrees, or the last one."""
-    if rungs.shape[0] == 1:
-        return 0
-    degree = degree_of(op, 0, op.shape[0], np.empty(height, np.int64))
-    for rung in range(rungs.shape[0]):
-        if rungs[rung, 0] > degree:
-            return rung
-    return int(rungs.shape[0] - 1)
 
 
 @kernel

@@ -73,8 +73,9 @@ def first_population(
 
 # Statistics of polynomial trees ------------------------------------------------------------------------
 #: what `watched` adds up: largest span of an improving individual, how many of them enlarged it, individuals, sizes,
-#: depths, and the span of the latest improving individual
-SPAN, ENLARGEMENTS, INDIVIDUALS, SIZES, DEPTHS, LATEST_SPAN = range(6)
+#: depths, the span of the latest improving individual, and the largest span of any (to be reset with every generation)
+SPAN, ENLARGEMENTS, INDIVIDUALS, SIZES, DEPTHS, LATEST_SPAN, GENERATION_SPAN = range(7)
+WATCHED = 7
 
 
 @kernel
@@ -83,15 +84,23 @@ def watched(watch: Any, store: Any, root: int, arity: Any, improving: bool) -> N
     watch[INDIVIDUALS] += 1
     watch[SIZES] += store.nodes[root].size
     watch[DEPTHS] += store.nodes[root].depth
-    if improving:
-        size = store.nodes[root].size
-        tokens = (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size))
-        flatten(store, root, tokens)
-        span = span_size(tokens[0], tokens[2], 0, size, stack_height(tokens[0], arity))
-        watch[LATEST_SPAN] = span
-        if span > watch[SPAN]:
-            watch[SPAN] = span
-            watch[ENLARGEMENTS] += 1
+    # A polynomial of degree d has d + 1 terms at most: most individuals cannot have the largest span.
+    if improving or store.nodes[root].degree >= watch[GENERATION_SPAN]:
+        span = span_of_tree(store, root, arity)
+        watch[GENERATION_SPAN] = max(watch[GENERATION_SPAN], span)
+        if improving:
+            watch[LATEST_SPAN] = span
+            if span > watch[SPAN]:
+                watch[SPAN] = span
+                watch[ENLARGEMENTS] += 1
+
+
+@kernel
+def span_of_tree(store: Any, root: int, arity: Any) -> Any:
+    size = store.nodes[root].size
+    tokens = (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size))
+    flatten(store, root, tokens)
+    return span_size(tokens[0], tokens[2], 0, size, stack_height(tokens[0], arity))
 
 
 @kernel

@@ -15,6 +15,7 @@ from numba import njit
 from fouriertree.compiling import kernel
 from fouriertree.engine.memory import VECTOR_BYTES, call_operator, splat
 from fouriertree.engine.sums import copy_rows
+from fouriertree.expr._span import combined_degree
 from fouriertree.expr.opcodes import VAR
 
 inline = njit(inline="always", error_model="numpy")
@@ -23,7 +24,7 @@ inline = njit(inline="always", error_model="numpy")
 NONE = -1
 
 
-#: a node in half a cache line
+#: a node: less than a cache line
 NODE = np.dtype(
     [
         ("const", np.float64),
@@ -33,6 +34,10 @@ NODE = np.dtype(
         ("right", np.int32),
         ("size", np.int32),  # nodes of the tree below, the node itself included
         ("depth", np.int32),  # levels of that tree
+        (
+            "degree",
+            np.int32,
+        ),  # degree of the polynomial that it is, if nothing cancels; only for trees of + − *
     ]
 )
 
@@ -72,6 +77,7 @@ def add_leaf(store: Any, used: Any, op: Any, arg: Any, const: Any, points: Any) 
     node = store.nodes[at]
     node.op, node.arg, node.const = op, arg, const
     node.left, node.right, node.size, node.depth = NONE, NONE, 1, 1
+    node.degree = 1 if op == VAR else 0
     if store.width:
         out = values_at(store, at)
         if op == VAR:
@@ -87,14 +93,16 @@ def add_function(store: Any, used: Any, op: Any, left: Any, right: Any, points: 
     """Take a node for an operator on one or two nodes; the number of nodes in use then."""
     at = store.slots[used]
     node, first = store.nodes[at], store.nodes[left]
-    size, depth = first.size, first.depth
+    size, depth, degree = first.size, first.depth, first.degree
     other = left
     if right != NONE:
         other = right
-        size += store.nodes[right].size
-        depth = max(depth, store.nodes[right].depth)
+        second = store.nodes[right]
+        size += second.size
+        depth = max(depth, second.depth)
+        degree = combined_degree(op, degree, second.degree)
     node.op, node.arg, node.const, node.left, node.right = op, 0, 0.0, left, right
-    node.size, node.depth = size + 1, depth + 1
+    node.size, node.depth, node.degree = size + 1, depth + 1, degree
     if store.width:
         out, a, b = values_at(store, at), values_at(store, left), values_at(store, other)
         call_operator(points.operators, 1.0, op, (out, a, b, store.width // VECTOR_BYTES, points.users))

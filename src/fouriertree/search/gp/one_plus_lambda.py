@@ -12,7 +12,7 @@ from fouriertree.expr import Expression
 from fouriertree.problems import Problem
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Accepted, Event, Progress
-from fouriertree.search.gp.loops import first_population, one_plus_lambda
+from fouriertree.search.gp.loops import first_population, one_plus_lambda, watch_all
 from fouriertree.search.gp.nodes import Store
 from fouriertree.search.gp.state import Setting, as_expression, gp_progress
 
@@ -55,6 +55,8 @@ class OnePlusLambda:
         store, used, roots, losses = first_population(
             setting.packed, setting.points.width, setting.grammar, setting.arity, seed, 1, *self.init_levels
         )
+        if self.watch is not None:
+            watch_all(self.watch, store, roots, losses, np.inf, setting.arity)
         expression = as_expression(store, roots[0], problem.grammar.primitives)
         progress = gp_progress(1, float(losses[0]))
         state = OnePlusLambdaState(seed, setting, store, int(used), int(roots[0]), expression, progress)

@@ -1,0 +1,104 @@
+"""Problems by name: the paper's, and those that you register."""
+
+from __future__ import annotations
+
+import re
+
+from fouriertree.problems.conventional import CONVENTIONAL, Benchmark
+from fouriertree.problems.large_scale_polynomial import LargeScalePolynomial
+
+Registered = Benchmark | LargeScalePolynomial
+
+#: degrees of the paper's large-scale polynomials
+LSP_DEGREES = (10, 100)
+LSP_NAME = re.compile(r"lsp(\d+)")
+
+_PROBLEMS: dict[str, Registered] = {
+    **CONVENTIONAL,
+    **{f"lsp{degree}": LargeScalePolynomial(degree) for degree in LSP_DEGREES},
+}
+
+
+def register_problem(problem: Registered, name: str | None = None, replace: bool = False) -> Registered:
+    """Make a problem known by its name; a `LargeScalePolynomial` has none of its own and needs one here.
+
+    >>> register_problem(Benchmark("bump", "exp(-x0^2)", (-3.0, 3.0))).name
+    'bump'
+    >>> get_problem("bump").interval
+    (-3.0, 3.0)
+    >>> unregister_problem("bump")
+    """
+    known_as = name or (problem.name if isinstance(problem, Benchmark) else "")
+    if not known_as:
+        raise ValueError("this problem has no name of its own; give one: register_problem(problem, name=…)")
+    if known_as in _PROBLEMS and not replace:
+        raise ValueError(f"there is a problem {known_as!r} already; take another name, or say replace=True")
+    _check(problem)
+    _PROBLEMS[known_as] = problem
+    return problem
+
+
+def unregister_problem(name: str) -> None:
+    """Forget a problem."""
+    get_problem(name)
+    _PROBLEMS.pop(name, None)
+
+
+def get_problem(name: str) -> Registered:
+    """The problem of that name; `lsp37` is the large-scale polynomial of degree 37, and so on.
+
+    >>> get_problem("koza1").formula
+    'x0^4 + x0^3 + x0^2 + x0'
+    >>> get_problem("lsp37").degree
+    37
+    """
+    if name in _PROBLEMS:
+        return _PROBLEMS[name]
+    if degree := LSP_NAME.fullmatch(name):
+        return LargeScalePolynomial(int(degree[1]))
+    raise ValueError(
+        f"unknown problem {name!r}; there are {', '.join(_PROBLEMS)}. Add your own with register_problem(...)"
+    )
+
+
+def registered_problems() -> dict[str, Registered]:
+    """All problems by name, in the order of their registration."""
+    return dict(_PROBLEMS)
+
+
+def formula_of(problem: Registered) -> str:
+    """The target as text.
+
+    >>> formula_of(LargeScalePolynomial(10)), formula_of(LargeScalePolynomial(2, coefficients=(1, 0, 3)))
+    ('1 + x0 + x0^2 + … + x0^10', '1 + 3*x0^2')
+    """
+    if isinstance(problem, Benchmark):
+        return problem.formula
+    if problem.coefficients is None and problem.degree > 3:
+        return f"1 + x0 + x0^2 + … + x0^{problem.degree}"
+    return str(problem.target).replace("x", "x0")
+
+
+def domain_of(problem: Registered) -> str:
+    """Where the target is known.
+
+    >>> domain_of(get_problem("nguyen8")), domain_of(get_problem("lsp10"))
+    ('20 points from U(0, 4)', 'all of [-1, 1]')
+    """
+    if isinstance(problem, Benchmark):
+        return "{} points from U({:g}, {:g})".format(problem.n_points, *problem.interval)
+    return f"all of [{problem.a:g}, {problem.b:g}]"
+
+
+def _check(problem: Registered) -> None:
+    """ValueError for a problem that no run could start with."""
+    a, b = problem.interval if isinstance(problem, Benchmark) else (problem.a, problem.b)
+    if not a < b:
+        raise ValueError(f"the interval must have a < b; got a = {a}, b = {b}")
+    if not isinstance(problem, Benchmark):
+        return
+    if problem.n_points < 1:
+        raise ValueError(f"a problem needs at least one point; got n_points = {problem.n_points}")
+    columns = problem.expression.columns
+    if columns and columns != (0,):
+        raise ValueError(f"the formula must use x0 only; {problem.formula!r} uses x{max(columns)}")

@@ -1,0 +1,66 @@
+"""Problems by name."""
+
+import pytest
+
+from fouriertree.problems import (
+    Benchmark,
+    LargeScalePolynomial,
+    get_problem,
+    register_problem,
+    registered_problems,
+    unregister_problem,
+)
+
+
+@pytest.fixture
+def mine():
+    problem = register_problem(Benchmark("mine", "x0^2 + 1", (0.0, 3.0), n_points=7))
+    yield problem
+    unregister_problem("mine")
+
+
+def test_a_registered_problem_is_found_and_can_be_run(mine):
+    assert get_problem("mine") is mine
+    assert get_problem("mine").problem(0).space.dimension == 7
+    assert list(registered_problems())[-1] == "mine"
+
+
+def test_the_papers_problems_are_there():
+    assert list(registered_problems())[:9] == list(__import__("fouriertree").problems.CONVENTIONAL)
+    assert get_problem("lsp10") == LargeScalePolynomial(10)
+    assert get_problem("lsp7") == LargeScalePolynomial(7)
+
+
+def test_a_name_is_not_taken_twice_by_accident(mine):
+    with pytest.raises(ValueError, match="there is a problem 'mine' already"):
+        register_problem(Benchmark("mine", "x0"))
+    assert register_problem(Benchmark("mine", "x0"), replace=True).formula == "x0"
+
+
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        (Benchmark("bad", "x0 + x1"), "x0 only"),
+        (Benchmark("bad", "x0", (1.0, 1.0)), "a < b"),
+        (Benchmark("bad", "x0", n_points=0), "at least one point"),
+        (Benchmark("bad", "sinn(x0)"), "sin"),
+        (LargeScalePolynomial(3), "no name of its own"),
+    ],
+)
+def test_a_problem_that_no_run_could_start_with_is_refused(problem, message):
+    with pytest.raises(ValueError, match=message):
+        register_problem(problem)
+    assert "bad" not in registered_problems()
+
+
+def test_a_polynomial_is_registered_under_a_name_of_its_own():
+    register_problem(LargeScalePolynomial(2, coefficients=(1, 2, 3)), name="parabola")
+    try:
+        assert get_problem("parabola").degree == 2
+    finally:
+        unregister_problem("parabola")
+
+
+def test_an_unknown_name_says_which_there_are():
+    with pytest.raises(ValueError, match=r"unknown problem 'koza9'; there are koza1, .*register_problem"):
+        get_problem("koza9")
