@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections import Counter
 from collections.abc import Sequence
@@ -19,12 +20,16 @@ from fouriertree.checks import check_scale, draw_seed, refuse_text
 from fouriertree.engine import CompiledEngine, Engine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
-from fouriertree.front import ROUNDING, choose, describe, mean_square, table_text, without_rounding
+from fouriertree.front import ROUNDING, choose, describe, mean_square, presentable, table_text, terms_for
 from fouriertree.model import Model
 from fouriertree.observers import Found, Patience, ProgressBar, Terms
 from fouriertree.problems import Problem
-from fouriertree.search import FTG, Budget, Observer, Search, run
+from fouriertree.search import ALL_TERMS, FTG, Budget, Observer, Search, run
 from fouriertree.space import EmpiricalSpace
+
+#: levels of the trees of the default searches, which take turns; so many rounds, and fewer where rows are many
+LEVELS = (3, 4, 5)
+ROUNDS, ROUNDS_TIMES_ROWS = 2, 20_000
 
 
 class SymbolicRegressor(RegressorMixin, BaseEstimator):
@@ -35,9 +40,10 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
     `models_` are the rows as Model objects and `model_` is the chosen one; `stop_reason_` says why the search ended.
     A loss in the table is the mean squared error (weighted) of the model's own predictions.
 
-    search: how elements are found; by default, one after another, the best of 10,000 small trees.
+    search: how elements are found; by default several searches in turn, each taking the best of 10,000 small trees for
+        one term after another, until one is exact or the limits are reached; without limits, six searches.
     operators: names or symbols, or a PrimitiveSet; by default ``PrimitiveSet.default()``.
-    max_terms: elements at most; a `search` of your own has its own limit.
+    max_terms: elements at most, and never more than a third of the rows; a `search` of your own has its own limit.
     time_limit, max_traverses: seconds, and passes over the data; None is no limit.  Without either, a fit also ends
         when 100,000 candidates in a row were of no use.
     target_loss: the sum of squared errors to be content with; None asks for a formula exact to rounding.
@@ -92,7 +98,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         target = exact if self.target_loss is None else float(self.target_loss)
         problem = Problem(space, Grammar(self._primitives, X.shape[1]))
         found = Found()
-        self.stop_reason_ = self._run(problem, Budget(self.max_traverses, self.time_limit, target), found)
+        budget = Budget(self.max_traverses, self.time_limit, target)
+        self.stop_reason_ = self._run(problem, budget, found, float(space.weights.sum()))
         self.traverses_ = found.traverses
         self._tabulate(space, found.sums)
         return self
@@ -156,21 +163,40 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         return self.operators if isinstance(self.operators, PrimitiveSet) else PrimitiveSet(self.operators)
 
     # The search and after ----------------------------------------------------------------------------
-    def _run(self, problem: Problem, budget: Budget, found: Found) -> str:
-        search = self.search
-        if search is None:
-            search = FTG(generator=RampedHalfAndHalf(1, 4), best_of=10_000, max_terms=self.max_terms)
+    def _run(self, problem: Problem, budget: Budget, found: Found, weight: float) -> str:
+        """Run the search, or several default ones after each other; why the last one ended."""
+        searches = [self.search] if self.search is not None else self._default_searches(problem)
+        unlimited = budget.time_limit is None and budget.max_traverses is None
+        started = time.monotonic()
         with ExitStack() as stack:
             observers: list[Observer] = [found]
-            if budget.time_limit is None and budget.max_traverses is None:
-                observers.append(Patience())
             if self.progress:
-                observers.append(stack.enter_context(ProgressBar(budget, getattr(search, "max_terms", None))))
-            try:
-                return run(search, problem, budget, observers, self.seed_).reason
-            except KeyboardInterrupt:
-                # The loop catches those between its first and its last event.
-                return "interrupted"
+                longest = getattr(searches[0], "max_terms", None)
+                observers.append(stack.enter_context(ProgressBar(budget, longest, weight)))
+            k, reason = 0, ALL_TERMS
+            while reason == ALL_TERMS and (k < len(searches) or not (unlimited or self.search)):
+                patience = [Patience()] if unlimited else []
+                left = remaining(budget, time.monotonic() - started, found.traverses)
+                try:
+                    search = searches[k % len(searches)]
+                    reason = run(search, problem, left, [*observers, *patience], self.seed_ + k).reason
+                except KeyboardInterrupt:
+                    # The loop catches those between its first and its last event.
+                    return "interrupted"
+                found.next_run()
+                k += 1
+            return reason
+
+    def _default_searches(self, problem: Problem) -> list[Search[Any]]:
+        """Small trees and less small ones, in turn: none is the best for every law."""
+        rows = len(problem.space.target)
+        max_terms = min(self.max_terms, terms_for(rows))
+        rounds = max(1, min(ROUNDS, ROUNDS_TIMES_ROWS // rows))
+        return [
+            FTG(generator=RampedHalfAndHalf(1, levels), best_of=10_000, max_terms=max_terms)
+            for _ in range(rounds)
+            for levels in LEVELS
+        ]
 
     def _tabulate(self, space: EmpiricalSpace, sums: list[Terms]) -> None:
         engine: Engine = self._engine
@@ -178,7 +204,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         if not sums:
             # Interrupted while the engine was being compiled: the mean needs none, and nobody waits again.
             engine, sums = ReferenceEngine(), [((mean,), (Expression.constant(1.0),))]
-        self.models_ = [without_rounding(space, *terms, self._names, engine) for terms in sums]
+        self.models_ = [presentable(space, *terms, self._names, engine) for terms in sums]
         rows = [describe(model, space, engine) for model in self.models_]
         self.equations_ = pd.DataFrame(rows, columns=["n_terms", "complexity", "loss", "r2", "equation"])
         self.best_index_ = choose(self.equations_, len(space.y), mean_square(space, space.y))
@@ -191,3 +217,10 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         if not 0 <= index < len(self.models_):
             raise IndexError(f"there is no row {index}; equations_ has rows 0 to {len(self.models_) - 1}")
         return self.models_[index]
+
+
+def remaining(budget: Budget, seconds: float, traverses: int) -> Budget:
+    """What is left of a budget after runs before this one."""
+    time_limit = None if budget.time_limit is None else max(0.0, budget.time_limit - seconds)
+    max_traverses = None if budget.max_traverses is None else max(0, budget.max_traverses - traverses)
+    return Budget(max_traverses, time_limit, budget.target_loss)

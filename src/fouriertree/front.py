@@ -11,11 +11,14 @@ from sklearn.metrics import r2_score
 
 from fouriertree.engine import Engine
 from fouriertree.expr import Expression
+from fouriertree.expr.simplify import split_factor, tidy
 from fouriertree.model import Model
 from fouriertree.space import EmpiricalSpace
 
 #: a residual this small, relative to y, is the rounding of the arithmetic; so is a term of this size
 ROUNDING = 1e-12
+#: a sum is exact if its errors are this small, relative to y: an exact law loses some digits where terms cancel
+EXACT = 1e-11
 #: what one unit of complexity costs, in nats, when a row is chosen
 NATS_PER_UNIT = 2.0
 DIGITS = 6
@@ -23,17 +26,50 @@ HEADINGS = ("", "row", "terms", "complexity", "loss", "R²", "equation")
 CHOSEN = ">>>"
 
 
-def without_rounding(
+def presentable(
     space: EmpiricalSpace,
     coefficients: Sequence[float],
     expressions: Sequence[Expression],
     names: tuple[str, ...] | None,
     engine: Engine,
 ) -> Model:
-    """The sum without the terms that are zero but for rounding; one term always stays."""
-    sizes = np.abs(engine.evaluate(list(expressions), space.X)).max(axis=1) * np.abs(coefficients)
+    """The sum as one would write it: no terms that are rounding, no scattered numbers, no term twice."""
+    kept, best = needed_terms(space, np.array(coefficients), list(expressions), engine)
+    terms: dict[Expression, float] = {}
+    for coefficient, i in zip(best.tolist(), kept, strict=True):
+        factor, rest = split_factor(tidy(expressions[i]))
+        terms[rest] = terms.get(rest, 0.0) + coefficient * factor
+    return Model(tuple(terms.values()), tuple(terms), names)
+
+
+def needed_terms(
+    space: EmpiricalSpace, coefficients: NDArray[np.float64], expressions: list[Expression], engine: Engine
+) -> tuple[list[int], NDArray[np.float64]]:
+    """Which terms are more than rounding, and their coefficients; of an exact sum, as few terms as stay exact."""
+    values = engine.evaluate(expressions, space.X).astype(np.float64)
+    sizes = np.abs(values).max(axis=1) * np.abs(coefficients)
     kept = np.flatnonzero(sizes > ROUNDING * np.abs(space.y).max()).tolist() or [0]
-    return Model(tuple(coefficients[i] for i in kept), tuple(expressions[i] for i in kept), names)
+    best = coefficients[kept]
+    exact = EXACT**2 * mean_square(space, space.y)
+    if mean_square(space, space.y - best @ values[kept]) > exact:
+        return kept, best
+    for i in sorted(kept, key=lambda i: -expressions[i].size):
+        fewer = [j for j in kept if j != i]
+        if fewer:
+            refitted = least_squares(space, values[fewer])
+            if mean_square(space, space.y - refitted @ values[fewer]) <= exact:
+                kept, best = fewer, refitted
+    return kept, best
+
+
+def least_squares(space: EmpiricalSpace, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Best coefficients of the rows of `values` (k, n): (k,).  Columns of unit length, so that no unit matters."""
+    roots = np.sqrt(space.weights)
+    lengths = np.linalg.norm(values * roots, axis=1)
+    lengths[lengths == 0.0] = 1.0
+    design = (values * roots / lengths[:, None]).T
+    found: NDArray[np.float64] = np.linalg.lstsq(design, roots * space.y, rcond=None)[0] / lengths
+    return found
 
 
 def describe(model: Model, space: EmpiricalSpace, engine: Engine) -> tuple[int, int, float, float, str]:
@@ -53,13 +89,21 @@ def mean_square(space: EmpiricalSpace, errors: NDArray[np.float64]) -> float:
 def choose(equations: pd.DataFrame, n_rows: int, square_of_y: float) -> int:
     """The row with the shortest description: of its errors, of its coefficients, and of its trees.
 
-    ½·n·log(loss) + ½·log(n)·terms + 2·complexity, in nats; losses below the rounding of y are equal.
+    ½·n·log(loss) + ½·log(n)·terms + 2·complexity, in nats; losses below the rounding of y are equal.  Rows with more
+    terms than the rows of data allow are not looked at: they interpolate.
     """
-    losses = np.maximum(equations["loss"].to_numpy(), ROUNDING**2 * square_of_y)
+    losses = np.maximum(equations["loss"].to_numpy(), EXACT**2 * square_of_y)
     with np.errstate(divide="ignore"):
         errors = 0.5 * n_rows * np.log(losses)
     coefficients = 0.5 * np.log(n_rows) * equations["n_terms"].to_numpy()
-    return int(np.argmin(errors + coefficients + NATS_PER_UNIT * equations["complexity"].to_numpy()))
+    costs = errors + coefficients + NATS_PER_UNIT * equations["complexity"].to_numpy()
+    eligible = equations["n_terms"].to_numpy() <= terms_for(n_rows)
+    return int(np.argmin(np.where(eligible, costs, np.inf))) if eligible.any() else 0
+
+
+def terms_for(n_rows: int) -> int:
+    """Terms that so many rows can tell from noise, generously: one for three rows, and two at least."""
+    return max(2, n_rows // 3)
 
 
 def table_cells(equations: pd.DataFrame, chosen: int) -> list[tuple[str, ...]]:

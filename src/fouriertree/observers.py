@@ -19,18 +19,33 @@ class Found:
     """Collects the best sum of every length when it is accepted, so that any interrupt finds them complete."""
 
     def __init__(self) -> None:
-        self.by_length: dict[int, Terms] = {}
+        self.by_length: dict[int, tuple[float, Terms]] = {}
         self.traverses = 0
+        self._earlier_runs = 0
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, Accepted):
-            self.by_length[len(event.expressions)] = tuple(event.coefficients.tolist()), event.expressions
+            length, loss = len(event.expressions), event.progress.loss
+            if length not in self.by_length or loss < self.by_length[length][0]:
+                terms = tuple(event.coefficients.tolist()), event.expressions
+                self.by_length[length] = loss, terms
         elif isinstance(event, Progress):
-            self.traverses = event.traverses
+            self.traverses = self._earlier_runs + event.traverses
+
+    def next_run(self) -> None:
+        """Another run begins, and counts its traverses from zero."""
+        self._earlier_runs = self.traverses
 
     @property
     def sums(self) -> list[Terms]:
-        return [self.by_length[length] for length in sorted(self.by_length)]
+        """By length, without those that a shorter one beats."""
+        kept: list[Terms] = []
+        best = np.inf
+        for _, (loss, terms) in sorted(self.by_length.items()):
+            if loss < best:
+                kept.append(terms)
+                best = loss
+        return kept
 
 
 class Patience:
@@ -52,16 +67,16 @@ class Patience:
 class ProgressBar:
     """An observer that draws a bar on stderr: how much of the budget is spent, terms and loss so far.
 
-    Where stderr is no terminal it stays silent.
+    The loss is the mean over rows of total weight `weight`, as in the table.  Silent where stderr is no terminal.
     """
 
-    def __init__(self, budget: Budget, max_terms: int | None = None) -> None:
+    def __init__(self, budget: Budget, max_terms: int | None = None, weight: float = 1.0) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bar
 
         console = Console(stderr=True)
-        self.budget, self.max_terms = budget, max_terms
+        self.budget, self.max_terms, self.weight = budget, max_terms, weight
         self.bar = Bar(
             TextColumn("searching"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"),
             console=console, transient=True, disable=not console.is_terminal,
@@ -78,7 +93,8 @@ class ProgressBar:
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, Progress):
-            text = f"{event.terms} terms, loss {event.loss:.3g}, {event.traverses:,} traverses"
+            loss = event.loss / self.weight
+            text = f"{event.terms} terms, loss {loss:.3g}, {event.traverses:,} traverses"
             spent = self.spent(event)
             total = None if spent is None else 1.0
             self.bar.update(self.task, description=text, total=total, completed=spent or 0.0)

@@ -35,7 +35,21 @@ def to_sympy(expression: "Expression", names: Sequence[str] | None = None) -> An
 def to_latex(expression: "Expression", names: Sequence[str] | None = None) -> str:
     import sympy
 
-    return str(sympy.latex(to_sympy(expression, names)))
+    formula = to_sympy(expression, names)
+    named = {symbol: f"\\text{{{_escaped(symbol.name)}}}" for symbol in formula.free_symbols}
+    plain = {symbol for symbol in named if symbol.name.isidentifier() and symbol.name.isascii()}
+    return str(sympy.latex(formula, symbol_names={s: text for s, text in named.items() if s not in plain}))
+
+
+#: characters that LaTeX reads as commands
+_SPECIAL = str.maketrans(
+    {c: f"\\{c}" for c in "%&#$_{}"}
+    | {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
+)
+
+
+def _escaped(name: str) -> str:
+    return name.translate(_SPECIAL)
 
 
 def _apply(row: Primitive, arguments: list[Any]) -> Any:

@@ -2,12 +2,13 @@
 
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Accepted, Event, Finished, Observer, Progress, StopSearch
-from fouriertree.search.ftg import FTG, FTGState
+from fouriertree.search.ftg import ALL_TERMS, FTG, FTGState
 from fouriertree.search.gp import CanonicalGP, OnePlusLambda
 from fouriertree.search.loop import Run, Search, run
 from fouriertree.search.relevance import AbsoluteProduct, Cosine, Relevance
 
 __all__ = [
+    "ALL_TERMS",
     "FTG",
     "AbsoluteProduct",
     "Accepted",

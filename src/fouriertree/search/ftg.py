@@ -20,6 +20,8 @@ from fouriertree.search.events import Accepted, Event, Progress
 from fouriertree.search.relevance import AbsoluteProduct, Cosine, Relevance
 from fouriertree.space import Scores
 
+#: why a run ends whose basis is full
+ALL_TERMS = "all terms used"
 #: candidates scored in one call: few at first, because most of them pass early on, and more while none does
 FIRST_BATCH, LARGEST_BATCH = 16, 1024
 #: node evaluations in one call at most, half a second or so: a call cannot be interrupted
@@ -79,6 +81,10 @@ class FTG:
 
     def init(self, problem: Problem, seed: int) -> tuple[FTGState, list[Event]]:
         """The projection onto v₁ = 1."""
+        for name in ("max_terms", "best_of"):
+            limit = getattr(self, name)
+            if limit is not None and limit < 1:
+                raise ValueError(f"{name} must be at least 1; got {limit}")
         one = Expression.constant(1.0)
         projection = self.projector.start(problem.space.target)
         if not projection.add(problem.space.coordinates([one])[0]):
@@ -91,7 +97,7 @@ class FTG:
     def step(self, problem: Problem, state: FTGState, budget: Budget) -> tuple[FTGState, list[Event]]:
         """Look at one batch of candidates, up to the first that is accepted."""
         if self.best_of > 1:
-            return self._step_best(problem, state)
+            return self._step_best(problem, state, budget)
         batch, scores = self._draw(problem, state, self._batch_size(problem, state, budget))
         relevant = np.flatnonzero(self._relevance.test(scores, state.progress.loss))
         for i in relevant:
@@ -146,9 +152,13 @@ class FTG:
         ]
 
     # The best of many --------------------------------------------------------------------------------
-    def _step_best(self, problem: Problem, state: FTGState) -> tuple[FTGState, list[Event]]:
+    def _step_best(self, problem: Problem, state: FTGState, budget: Budget) -> tuple[FTGState, list[Event]]:
         basis = state.projection.basis
-        batch, scores = self._draw(problem, state, self._affordable(problem, state, self.best_of), basis)
+        n = self._affordable(problem, state, self.best_of)
+        if budget.max_traverses is not None:
+            left = budget.max_traverses - state.progress.traverses
+            n = max(1, min(n, left // (1 + state.projection.size)))
+        batch, scores = self._draw(problem, state, n, basis)
         state = self._charged(state, 0 if basis is None else len(batch) * state.projection.size)
         shortlist = self._shortlist(problem, state, batch, scores)
         if len(shortlist) == 0:
@@ -228,7 +238,7 @@ class FTG:
 
     def _limit(self, problem: Problem, terms: int) -> str | None:
         limits = [m for m in (self.max_terms, problem.space.dimension) if m is not None]
-        return "all terms used" if limits and terms >= min(limits) else None
+        return ALL_TERMS if limits and terms >= min(limits) else None
 
 
 def estimated_gains(scores: Scores) -> NDArray[np.float64]:
