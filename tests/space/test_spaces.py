@@ -228,3 +228,24 @@ def test_a_target_above_the_largest_degree_is_refused():
 def test_trees_that_are_no_polynomials_are_named():
     with pytest.raises(ValueError, match="'sin' does not make polynomials"):
         PolynomialSpace(-1, 1).inner(parse("sin(x0)"), parse("x0"))
+
+
+# Elements that are rounding only -----------------------------------------------------------------------
+@pytest.mark.parametrize("text", ["x0*x0*(x0*x0) - x0*(x0*x0)*x0", "x0 + 0.1 + 0.2 - (x0 + (0.1 + 0.2))"])
+def test_an_element_that_is_zero_but_for_rounding_is_not_in_the_space(text):
+    space = EmpiricalSpace(np.random.default_rng(0).uniform(-1, 1, (50, 1)), np.zeros(50))
+    values = space.engine.evaluate([parse(text)], space.X)
+    assert 0 < np.abs(values).max() < 1e-14
+    assert np.isnan(space.coordinates([parse(text)])).all()
+
+
+@pytest.mark.parametrize("text", ["x0*1e-20", "x0^2*1e-12", "1e-30", "sin(x0)*1e-9", "x0"])
+def test_small_elements_that_are_functions_stay_in_the_space(text):
+    space = EmpiricalSpace(np.random.default_rng(0).uniform(-1, 1, (50, 1)), np.zeros(50))
+    assert np.allclose(space.coordinates([parse(text)])[0], parse(text).evaluate(space.X), rtol=1e-14, atol=0)
+
+
+def test_columns_of_any_unit_give_elements_of_the_space():
+    X = np.random.default_rng(0).uniform(1, 2, (50, 1)) * 1e-25
+    space = EmpiricalSpace(X, np.zeros(50))
+    assert np.isfinite(space.coordinates([parse("x0"), parse("x0 + x0*0.5")])).all()

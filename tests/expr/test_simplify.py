@@ -1,0 +1,88 @@
+"""Tidy formulas are the same functions, written as one would write them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fouriertree.expr import Expression, parse
+from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
+from fouriertree.expr.opcodes import CONST
+from fouriertree.expr.primitives import PrimitiveSet
+from fouriertree.expr.simplify import LARGEST_SIZE, split_factor, tidy
+
+X = np.random.default_rng(0).uniform(0.5, 2.0, (20, 2))
+
+
+def trees(seed, n=40):
+    return RampedHalfAndHalf(1, 6).draw(Grammar(PrimitiveSet.default(), 2), seed, 0, n)
+
+
+def same(a, b):
+    with np.errstate(all="ignore"):
+        return np.allclose(a, b, rtol=1e-9, atol=1e-12, equal_nan=True)
+
+
+@given(st.integers(0, 10**6))
+def test_a_tidy_tree_is_the_same_function_and_not_larger(seed):
+    for tree in trees(seed, 5):
+        found = tidy(tree)
+        assert same(found.evaluate(X), tree.evaluate(X))
+        assert found.size <= tree.size
+
+
+@given(st.integers(0, 10**6))
+def test_a_split_factor_times_the_rest_is_the_tree(seed):
+    for tree in trees(seed, 5):
+        factor, rest = split_factor(tree)
+        well_conditioned = np.isfinite(tree.evaluate(X)).all()
+        if well_conditioned:
+            assert same(factor * rest.evaluate(X), tree.evaluate(X))
+
+
+def test_no_operator_of_numbers_is_left():
+    for tree in trees(7, 300):
+        found = tidy(tree)
+        for i in range(found.size):
+            part = found.subtree(i)
+            if part.size > 1 and not part.columns:
+                assert not np.isfinite(part.evaluate(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x0 - -0.5", "x0 + 0.5"),
+        ("x0 + -0.5", "x0 - 0.5"),
+        ("cos(0)*x0", "1.0*x0"),
+        ("x0/(2*3)", "x0/6.0"),
+        ("log(-1)", "log(-1.0)"),
+    ],
+)
+def test_examples_of_tidying(text, expected):
+    assert str(tidy(parse(text))) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "factor", "rest"),
+    [
+        ("2*x0*(3*x1)", 6.0, "x0*x1"),
+        ("-(x0/4)", -0.25, "x0"),
+        ("5/x0", 5.0, "1.0/x0"),
+        ("x0*0", 1.0, "x0*0.0"),
+        ("sin(2*x0)", 1.0, "sin(2.0*x0)"),
+        ("7", 7.0, "1.0"),
+    ],
+)
+def test_examples_of_splitting(text, factor, rest):
+    found = split_factor(parse(text))
+    assert (found[0], str(found[1])) == (factor, rest)
+
+
+def test_large_trees_are_left_alone():
+    chain = Expression.variable(0)
+    while chain.size <= LARGEST_SIZE:
+        chain = chain + Expression.constant(-1.0)
+    assert tidy(chain) is chain
+    assert split_factor(chain) == (1.0, chain)
+    assert chain.op[-2] == CONST
