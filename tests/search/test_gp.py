@@ -289,6 +289,23 @@ def test_the_largest_span_of_a_generation_is_that_of_all_its_trees():
         state, _ = search.step(problem, state, Budget())
 
 
+@pytest.mark.parametrize(
+    ("search", "what"),
+    [
+        (OnePlusLambda(0), "offspring"),
+        (OnePlusLambda(init_levels=(2, 11)), "init_levels"),
+        (OnePlusLambda(mutation_levels=(0, 3)), "mutation_levels"),
+        (CanonicalGP(population=2), "population"),
+        (CanonicalGP(elites=-1), "elites"),
+        (CanonicalGP(mutation_levels=30), "mutation_levels"),
+        (CanonicalGP(init_levels=(5, 2)), "init_levels"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(search, what):
+    with pytest.raises(ValueError, match=what):
+        search.init(CONVENTIONAL["koza1"].problem(0), 0)
+
+
 # Polynomials -----------------------------------------------------------------------------------------
 def polynomial_trees(n):
     return RampedHalfAndHalf(1, 8).draw(LargeScalePolynomial(3).grammar, 3, 0, n)

@@ -14,7 +14,7 @@ from fouriertree.search.events import Event, Progress
 from fouriertree.search.gp.loops import canonical_generation, first_population, watch_all
 from fouriertree.search.gp.nodes import Store
 from fouriertree.search.gp.one_plus_lambda import accepted
-from fouriertree.search.gp.state import Setting, as_expression, gp_progress
+from fouriertree.search.gp.state import Setting, as_expression, check_at_least, check_levels, gp_progress
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,10 @@ class CanonicalGP:
     watch: NDArray[np.int64] | None = field(default=None, compare=False)
 
     def init(self, problem: Problem, seed: int) -> tuple[CanonicalState, list[Event]]:
+        check_at_least("elites", self.elites, 0)
+        check_at_least("population", self.population, self.elites + 1)
+        check_levels("init_levels", *self.init_levels)
+        check_levels("mutation_levels", 1, self.mutation_levels)
         setting = Setting.of(problem)
         store, used, roots, losses = first_population(
             setting.packed, setting.points.width, setting.grammar, setting.arity, seed, self.population,

@@ -14,7 +14,7 @@ from fouriertree.search.budget import Budget
 from fouriertree.search.events import Accepted, Event, Progress
 from fouriertree.search.gp.loops import first_population, one_plus_lambda, watch_all
 from fouriertree.search.gp.nodes import Store
-from fouriertree.search.gp.state import Setting, as_expression, gp_progress
+from fouriertree.search.gp.state import Setting, as_expression, check_at_least, check_levels, gp_progress
 
 #: offspring per call: some milliseconds, so that Ctrl-C and time limits are heard
 OFFSPRING_PER_STEP = 5000
@@ -51,6 +51,9 @@ class OnePlusLambda:
     watch: NDArray[np.int64] | None = field(default=None, compare=False)
 
     def init(self, problem: Problem, seed: int) -> tuple[OnePlusLambdaState, list[Event]]:
+        check_at_least("offspring", self.offspring, 1)
+        check_levels("init_levels", *self.init_levels)
+        check_levels("mutation_levels", *self.mutation_levels)
         setting = Setting.of(problem)
         store, used, roots, losses = first_population(
             setting.packed, setting.points.width, setting.grammar, setting.arity, seed, 1, *self.init_levels

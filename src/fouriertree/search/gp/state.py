@@ -14,6 +14,7 @@ from fouriertree.expr.opcodes import VAR
 from fouriertree.problems import Problem
 from fouriertree.search.events import Progress
 from fouriertree.search.gp.evaluation import PackedPoints, Points
+from fouriertree.search.gp.loops import MOST_DRAWN_LEVELS
 from fouriertree.search.gp.nodes import Store, flatten
 
 
@@ -33,6 +34,19 @@ class Setting:
         arity = np.zeros(int(primitives.opcodes.max(initial=VAR)) + 1, np.int64)
         arity[primitives.opcodes] = primitives.arities
         return cls(points, points.packed(), problem.grammar.packed(), arity)
+
+
+def check_levels(name: str, lo: int, hi: int) -> None:
+    """ValueError unless trees of lo to hi levels fit into the buffer that compiled code draws into."""
+    if not 1 <= lo <= hi <= MOST_DRAWN_LEVELS:
+        raise ValueError(
+            f"{name} must be levels from 1 to {MOST_DRAWN_LEVELS}, the smaller first; got {lo} to {hi}"
+        )
+
+
+def check_at_least(name: str, value: float, least: float) -> None:
+    if not value >= least:
+        raise ValueError(f"{name} must be at least {least}; got {value}")
 
 
 def operators_table(primitives: PrimitiveSet) -> Any:
