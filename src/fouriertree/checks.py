@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sized
 from numbers import Integral
 from typing import Any
 
@@ -22,9 +23,37 @@ def refuse_text(X: Any, y: Any) -> None:
             continue
         for cell in cells:
             if isinstance(cell, str) and not is_number(cell):
-                raise ValueError(
-                    f"{what} is not numeric: it contains {cell!r}; leave it out or turn it into numbers"
-                )
+                raise not_numeric(what, cell)
+
+
+def numeric_target(y: Any) -> Any:
+    """y with text turned into numbers, which scikit-learn does for X only; a y without text comes back as it is."""
+    if not has_text(y) and not isinstance(y, list | tuple):
+        return y
+    cells = np.asarray(y, dtype=object)
+    if not any(isinstance(cell, str | bytes) for cell in cells.flat):
+        return y
+    return np.array([number_of(cell) for cell in cells.flat]).reshape(cells.shape)
+
+
+def number_of(cell: Any) -> float:
+    """A cell of y; one that is missing is NaN, which scikit-learn refuses in its own words."""
+    if cell is None or cell is pd.NA:
+        return np.nan
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        raise not_numeric("y", cell) from None
+
+
+def not_numeric(what: str, cell: Any) -> ValueError:
+    return ValueError(f"{what} is not numeric: it contains {cell!r}; leave it out or turn it into numbers")
+
+
+def check_operators(primitives: Sized) -> None:
+    """ValueError for an empty set: a tree needs something to be made of."""
+    if len(primitives) == 0:
+        raise ValueError("there are no operators to build trees from; name at least one")
 
 
 def has_text(values: Any) -> bool:
@@ -57,5 +86,5 @@ def draw_seed(random_state: int | np.random.RandomState | None) -> int:
     if isinstance(random_state, Integral) and 0 <= random_state < 2**63:
         return int(random_state)
     raise ValueError(
-        f"random_state must be None, a RandomState or an integer from 0 on; got {random_state!r}"
+        f"random_state must be None, a RandomState or an integer from 0 to 2**63 - 1; got {random_state!r}"
     )

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from fouriertree.checks import check_scale, draw_seed, refuse_text
+from fouriertree.checks import check_operators, check_scale, draw_seed, numeric_target, refuse_text
 from fouriertree.engine import CompiledEngine, Engine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
@@ -86,7 +86,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SymbolicRegressor:
         """Search for formulas; Ctrl-C ends the search and keeps what it has found."""
         self._check_limits()
+        check_operators(self._primitives)
         refuse_text(X, y)
+        y = numeric_target(y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         check_scale(y)
         if sample_weight is not None:

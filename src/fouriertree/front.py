@@ -115,7 +115,7 @@ def table_cells(equations: pd.DataFrame, chosen: int) -> list[tuple[str, ...]]:
             str(row.n_terms),
             str(row.complexity),
             f"{row.loss:.3g}",
-            f"{row.r2:.6f}",
+            f"{round(row.r2, 6) + 0.0:.6f}",  # adding zero turns -0 into 0
             row.equation,
         )
         for i, row in enumerate(equations.itertuples())

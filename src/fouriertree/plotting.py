@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
+#: more points only make the file large and the cloud opaque
+MOST_POINTS = 20_000
+
 
 def draw_fit(
     measured: NDArray[np.float64],
@@ -41,8 +44,9 @@ def _agreement(axes: Any, measured: NDArray[np.float64], predicted: NDArray[np.f
     both = np.concatenate([measured, predicted[np.isfinite(predicted)]])
     ends = [both.min(), both.max()]
     axes.plot(ends, ends, color="0.6", linewidth=1, zorder=1)
-    axes.scatter(predicted, measured, s=16, alpha=0.7, edgecolors="none", zorder=2)
-    axes.set_title("measured against predicted", fontsize=10)
+    drawn = _drawn(len(measured))
+    axes.scatter(predicted[drawn], measured[drawn], s=16, alpha=0.7, edgecolors="none", zorder=2)
+    axes.set_title("measured against predicted" + _share(len(measured)), fontsize=10)
     axes.set_xlabel(f"predicted {target}", parse_math=False)
     axes.set_ylabel(f"measured {target}", parse_math=False)
 
@@ -51,14 +55,18 @@ def _residuals(
     axes: Any, predicted: NDArray[np.float64], residuals: NDArray[np.float64], target: str
 ) -> None:
     axes.axhline(0.0, color="0.6", linewidth=1, zorder=1)
-    axes.scatter(predicted, residuals, s=16, alpha=0.7, edgecolors="none", zorder=2)
+    drawn = _drawn(len(residuals))
+    axes.scatter(predicted[drawn], residuals[drawn], s=16, alpha=0.7, edgecolors="none", zorder=2)
     exact = np.abs(residuals).max() <= 1e-12 * np.abs(predicted).max()
-    axes.set_title("residuals: rounding only" if exact else "residuals: measured − predicted", fontsize=10)
+    title = "residuals: rounding only" if exact else "residuals: measured − predicted"
+    axes.set_title(title + _share(len(residuals)), fontsize=10)
     axes.set_xlabel(f"predicted {target}", parse_math=False)
 
 
 def _front(axes: Any, equations: pd.DataFrame, chosen: int) -> None:
     """Mean squared error of every formula; those that are exactly zero are drawn at the bottom."""
+    from matplotlib.ticker import MaxNLocator
+
     losses = equations["loss"].to_numpy()
     floor = losses[losses > 0.0].min(initial=1.0) / 10.0
     heights = np.maximum(losses, floor)
@@ -69,7 +77,19 @@ def _front(axes: Any, equations: pd.DataFrame, chosen: int) -> None:
     )
     axes.set_title("mean squared error of every formula", fontsize=10)
     axes.set_xlabel("row of the table")
-    axes.set_xticks(list(equations.index))
+    # Whole numbers, as many as there is room for.
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True))
+
+
+def _drawn(n_rows: int) -> NDArray[np.int64] | slice:
+    """The rows that become points: all, or the same random ones in every panel."""
+    if n_rows <= MOST_POINTS:
+        return slice(None)
+    return np.random.default_rng(0).choice(n_rows, MOST_POINTS, replace=False)
+
+
+def _share(n_rows: int) -> str:
+    return f"\n{MOST_POINTS:,} of {n_rows:,} rows drawn" if n_rows > MOST_POINTS else ""
 
 
 def _shortened(text: str, length: int = 120) -> str:

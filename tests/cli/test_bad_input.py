@@ -1,7 +1,10 @@
 """Whatever is wrong with the input, the user gets one sentence, status 2 and no traceback."""
 
+import errno
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,7 +21,7 @@ BAD_TABLES = {
         "a,Y\n1,2\n3,4\n",
         "d.csv has no column 'y'; did you mean 'Y'? its columns are 'a', 'Y'",
     ),
-    "only the target": ("y\n1\n2\n", "d.csv has no columns besides 'y'"),
+    "only the target": ("y\n1\n2\n", "d.csv has no named columns besides 'y'"),
     "text in a column": ("a,b,y\n1,2,3\n4,oops,6\n", "column 'b' of d.csv has text in row 2: 'oops'; leave"),
     "text in the target": (
         "a,b,y\n1,2,3\n4,5,six\n",
@@ -28,8 +31,18 @@ BAD_TABLES = {
     "nan cell": ("a,b,y\n1,2,3\n4,5,6\nnan,8,9\n", "column 'a' of d.csv has no value in row 3"),
     "inf cell": ("a,b,y\n1,inf,3\n4,5,6\n", "column 'b' of d.csv has an infinite value in row 1"),
     "short row": ("a,b,y\n1,2,3\n4,5\n", "column 'y' of d.csv has no value in row 2"),
-    "long rows": ("a,y\n1,2,3\n4,5,6\n", "d.csv is not a CSV file: its rows have more cells than its header"),
-    "one long row": ("a,y\n1,2\n4,5,6\n", "d.csv is not a CSV file: Expected 2 fields in line 3, saw 3"),
+    "long rows": (
+        "a,y\n1,2,3\n4,5,6\n",
+        "d.csv is not a CSV file: row 1 has 3 cells, and the header has 2 names",
+    ),
+    "one long row": (
+        "a,y\n1,2\n4,5,6\n",
+        "d.csv is not a CSV file: row 2 has 3 cells, and the header has 2 names",
+    ),
+    "a long row below a blank line": ("a,y\n\n1,2\n4,5,6\n", "row 2 has 3 cells, and the header has 2 names"),
+    "only an index": (",y\n0,1\n1,2\n", "d.csv has no named columns besides 'y'"),
+    "no header": ("1,2\n3,4\n5,6\n", "its columns are '1', '2'; the first line looks like data, not names"),
+    "commas and points": ("a;y\n1,5;2.5\n2,5;3.5\n", "column 'a' of d.csv has text in row 1: '1,5'"),
     "same name twice": ("a,a,y\n1,2,3\n4,5,6\n", "d.csv has more than one column called 'a'"),
     "huge target": ("a,y\n1,1e200\n4,5\n", "column 'y' of d.csv cannot be fitted"),
 }
@@ -63,10 +76,26 @@ BAD_OPTIONS = [
     (["-t", "y", "--operators", "+,sine"], "unknown operator 'sine'; did you mean 'sin'?"),
     (["-t", "y", "--operators", ","], "--operators must name one operator or more"),
     (["-t", "y", "--operators", "+,add"], "each of them once"),
-    (["-t", "y", "--time-limit", "-1"], "'--time-limit'"),
-    (["-t", "y", "--time-limit", "soon"], "'--time-limit'"),
-    (["-t", "y", "--max-terms", "0"], "'--max-terms'"),
-    (["-t", "y", "--seed", "-1"], "'--seed'"),
+    (
+        ["-t", "y", "--time-limit", "-1"],
+        "'--time-limit': it must be a number of seconds, such as 30; got '-1'",
+    ),
+    (["-t", "y", "--time-limit", "soon"], "must be a number of seconds, such as 30; got 'soon'"),
+    (["-t", "y", "--time-limit", "nan"], "must be a number of seconds, such as 30; got 'nan'"),
+    (["-t", "y", "--max-terms", "0"], "'--max-terms': it must be a whole number of at least 1; got '0'"),
+    (
+        ["-t", "y", "--seed", "-1"],
+        "'--seed': it must be a whole number from 0 to 9223372036854775807; got '-1'",
+    ),
+    (["-t", "y", "--seed", "9" * 20], "'--seed': it must be a whole number from 0 to 9223372036854775807"),
+    (["-t", "y", "--search", "pg"], "there is no 'pg'; choose one of ftg, one-plus-lambda, gp"),
+    (
+        ["-t", "y", "--search", "gp", "--max-terms", "3"],
+        "--projector and --max-terms are about sums of trees",
+    ),
+    (["-t", "y", "--search", "one-plus-lambda", "--projector", "qr"], "one-plus-lambda finds one tree"),
+    (["-t", "y", "--ignore", "y"], "'y' is both the target and ignored"),
+    (["-t", "y", "-o", "p.png", "--plot", "./p.png"], "p.png cannot be both the model and the picture"),
     (["-t", "y", "--jobs", "0"], "--jobs must be a number of threads"),
     (["-t", "y", "--projector", "svd"], "gram-svd"),
     (["-t", "y", "--taget", "y"], "--taget"),
@@ -88,9 +117,40 @@ def test_a_file_that_is_not_there_or_not_a_table_is_refused(run, tmp_path):
     (tmp_path / "folder").mkdir()
     assert_one_sentence(run("fit", "none.csv", "-t", "y"), "cannot read none.csv: no such file or directory")
     assert_one_sentence(run("fit", "folder", "-t", "y"), "cannot read folder: is a directory")
+    assert_one_sentence(run("fit", "picture.png", "-t", "y"), "picture.png is not text in UTF-8")
+
+
+def test_text_in_latin_1_is_refused_with_what_to_do(run, tmp_path):
+    (tmp_path / "d.csv").write_bytes("Größe,y\n1,2\n2,4\n".encode("latin-1"))
     assert_one_sentence(
-        run("fit", "picture.png", "-t", "y"), "picture.png is not a CSV file: it is not text in UTF-8"
+        run("fit", "d.csv", "-t", "y"), "d.csv is not text in UTF-8; if it is a CSV file, save it"
     )
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a folder that takes no files")
+def test_a_folder_that_takes_no_files_is_noticed_before_the_search(fit):
+    assert_one_sentence(fit("-t", "y", "-o", "/proc/x.json"), "cannot write /proc/x.json: ")
+
+
+def test_a_read_only_file_system_is_called_one(fit, monkeypatch):
+    def touch(path):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(Path, "touch", touch)
+    assert_one_sentence(fit("-t", "y", "-o", "m.json"), "cannot write m.json: read-only file system")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="asks whether a process lives")
+def test_the_next_write_removes_what_a_killed_process_left_of_the_same_file(tmp_path):
+    from fouriertree.cli.files import write_whole
+
+    with subprocess.Popen([sys.executable, "-c", ""]) as dead:
+        dead.wait()
+    kept = {".m.json.1.part", f".other.json.{dead.pid}.part"}
+    for name in (f".m.json.{dead.pid}.part", *kept):
+        (tmp_path / name).touch()
+    write_whole(tmp_path / "m.json", b"new")
+    assert set(os.listdir(tmp_path)) == {"m.json", *kept}
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
@@ -123,7 +183,8 @@ BAD_MODELS = {
     "another thing": ('{"format": "recipe"}', "is not a model file"),
     "a list": ("[]", "is not a model file"),
     "newer": ('{"format": "fouriertree-model", "version": 2}', "has format version 2, and fouriertree"),
-    "cut": ('{"format": "fouriertree-model", "version": 1}', "is damaged"),
+    "cut": ('{"format": "fouriertree-model", "version": 1}', "is damaged: it has no list of formulas"),
+    "nested": ("[" * 100_000, "is not a model file: it is not JSON"),
 }
 
 
@@ -135,25 +196,57 @@ def test_a_bad_model_file_is_refused_with_one_sentence(run, tmp_path, what):
     assert_one_sentence(run("predict", "m.json", "d.csv"), f"m.json {sentence}")
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda data: data["models"][-1]["terms"][0].update(expression="sin("),
-        lambda data: data["models"][-1]["terms"][0].update(coefficient=None),
-        lambda data: data["models"][-1]["terms"][0].update(expression="x9"),
-        lambda data: data.update(names=None),
-        lambda data: data.update(chosen=99),
-        lambda data: data.update(models={}),
-    ],
-)
-def test_a_model_file_that_was_tampered_with_is_called_damaged(run, fit, damage):
-    fit("-t", "y", "-o", "m.json")
-    data = json.loads(Path("m.json").read_text(encoding="utf-8"))
-    data["chosen"] = len(data["models"]) - 1
+def in_term(**values):
+    return lambda data: data["models"][-1]["terms"][0].update(values)
+
+
+DAMAGES = [
+    (in_term(expression="sin("), "at character 5 of the formula of row"),
+    (in_term(expression="(" * 100_000), "of the formula of row"),
+    (in_term(expression=3), "is no formula"),
+    (in_term(expression="x9"), "mentions x9, a column that it does not name"),
+    (in_term(coefficient=None), "is no finite number but None"),
+    (in_term(coefficient="2"), "is no finite number but '2'"),
+    (in_term(coefficient=True), "is no finite number but True"),
+    (in_term(coefficient=float("nan")), "is no finite number but nan"),
+    (in_term(coefficient=10**400), "is no finite number but 1000"),
+    (lambda data: data["models"][-1].update(terms=[]), "has no terms"),
+    (lambda data: data["models"][-1].update(terms=7), "has no terms"),
+    (lambda data: data["models"].__setitem__(-1, None), "has other columns"),
+    (lambda data: data.update(names=None), "it does not name its columns"),
+    (lambda data: data.update(target=None), "it does not name its target"),
+    (lambda data: data.update(chosen=99), "its chosen row, 99, is none of its rows"),
+    (lambda data: data.update(chosen=-1), "its chosen row, -1, is none of its rows"),
+    (lambda data: data.update(models={}), "it has no list of formulas"),
+]
+
+
+@pytest.mark.parametrize(("damage", "sentence"), DAMAGES)
+def test_a_model_file_that_was_tampered_with_is_called_damaged(run, tmp_path, damage, sentence):
+    (tmp_path / "d.csv").write_text(GOOD, encoding="utf-8")
+    term = {"coefficient": 2.0, "expression": "x0"}
+    models = [{"names": ["a", "b"], "terms": [term]}, {"names": ["a", "b"], "terms": [dict(term)]}]
+    data = {"format": "fouriertree-model", "version": 1, "target": "y", "names": ["a", "b"]}
+    data |= {"chosen": 1, "models": models}
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    assert run("predict", "m.json", "d.csv").exit_code == 0
     damage(data)
-    with open("m.json", "w", encoding="utf-8") as file:
-        json.dump(data, file)
-    assert_one_sentence(run("predict", "m.json", "d.csv"), "m.json is damaged")
+    path.write_text(json.dumps(data), encoding="utf-8")
+    result = run("predict", "m.json", "d.csv")
+    assert_one_sentence(result, "m.json is damaged: ")
+    assert sentence in result.stderr
+    assert "Error" not in result.stderr
+
+
+def test_predict_says_which_rows_there_are(run, fit):
+    fit("-t", "y", "-o", "m.json", text="a,y\n" + "".join(f"{i},{2 * i}\n" for i in range(9)))
+    assert_one_sentence(
+        run("predict", "m.json", "d.csv", "--row", 9), "m.json has no row 9; its rows are 0 to 1"
+    )
+    assert_one_sentence(
+        run("predict", "m.json", "d.csv", "--row", "-1"), "'--row': it must be a whole number"
+    )
 
 
 def test_predict_names_the_column_that_is_missing(run, fit, tmp_path):

@@ -1,5 +1,6 @@
 """`fouriertree demo`, `--help` and `--version`."""
 
+import os
 import subprocess
 import sys
 
@@ -41,6 +42,24 @@ def test_help_is_there(run, arguments):
 
 def test_version_is_that_of_the_package(run):
     assert run("--version").stdout == f"fouriertree {fouriertree.__version__}\n"
+
+
+def test_help_names_the_operators_that_are_used_unless_told_otherwise(run):
+    from fouriertree import PrimitiveSet
+    from fouriertree.cli.fit import DEFAULT_OPERATORS, parse_operators
+
+    assert parse_operators(DEFAULT_OPERATORS) == PrimitiveSet.default()
+    text = " ".join(run("fit", "--help").stdout.split())
+    assert DEFAULT_OPERATORS in text
+    assert "--time-limit SECONDS" in text
+
+
+def test_the_package_can_be_run_as_a_module():
+    source = os.path.dirname(os.path.dirname(fouriertree.__file__))
+    command = [sys.executable, "-m", "fouriertree", "--version"]
+    found = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": source})
+    assert (found.returncode, found.stderr) == (0, "")
+    assert found.stdout == f"fouriertree {fouriertree.__version__}\n"
 
 
 def test_help_needs_nothing_heavy():

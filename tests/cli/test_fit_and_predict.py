@@ -1,16 +1,19 @@
 """`fouriertree fit` and `fouriertree predict`: from a CSV to a formula to numbers."""
 
 import csv
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 import fouriertree
 from fouriertree import SymbolicRegressor
@@ -24,9 +27,8 @@ def process(*arguments, code=MAIN, **options):
     source = os.path.dirname(os.path.dirname(fouriertree.__file__))
     environment = os.environ | {"PYTHONPATH": source, "PYTHONIOENCODING": "utf-8"}
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, encoding="utf-8", env=environment, **options
-    )
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    done = subprocess.run(command, text=True, encoding="utf-8", env=environment, **streams)
     # Whoever runs first compiles, and is told so.
     done.stderr = "".join(line for line in done.stderr.splitlines(True) if "only the first time" not in line)
     return done
@@ -115,6 +117,92 @@ def test_semicolons_and_tabs_separate_cells_too(run, tmp_path, separator):
     assert "\ny = 2*a\n" in run("fit", "data.csv", "-t", "y", "--seed", 0).stdout
 
 
+def test_decimal_commas_are_read_and_written_where_semicolons_separate(run, tmp_path):
+    rows = [f"{i},5;{2 * i + 1}" for i in range(20)]
+    (tmp_path / "data.csv").write_text("\n".join(["a;y", *rows]), encoding="utf-8")
+    assert "\ny = 2*a\n" in run("fit", "data.csv", "-t", "y", "--seed", 0, "-o", "m.json").stdout
+    assert run("predict", "m.json", "data.csv", "-o", "out.csv").exit_code == 0
+    lines = Path("out.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[:2] == ["a;y;prediction", "0,5;1;1,0"]
+
+
+def test_a_column_without_a_name_is_left_out_with_a_note_and_kept_by_predict(run, tmp_path):
+    table = pd.DataFrame({"a": np.arange(20.0) % 7, "y": 2 * (np.arange(20.0) % 7)})
+    table.to_csv("data.csv")
+    result = run("fit", "data.csv", "-t", "y", "--seed", 0, "-o", "m.json")
+    sentence = "column 1 has no name, an index probably: left out; name it to use it"
+    assert result.stderr == f"note: {sentence}\n"
+    assert json.loads(Path("m.json").read_text(encoding="utf-8"))["names"] == ["a"]
+    run("predict", "m.json", "data.csv", "-o", "out.csv")
+    assert Path("out.csv").read_text(encoding="utf-8").splitlines()[0] == ",a,y,prediction"
+    assert run("fit", "data.csv", "-t", "Unnamed: 0", "--max-terms", 1).stderr == ""
+    assert run("fit", "data.csv", "-t", "y", "--ignore", "Unnamed: 0", "--seed", 0).stderr == ""
+
+
+def test_a_header_of_numbers_is_doubted(run, tmp_path):
+    (tmp_path / "data.csv").write_text("1,2\n2,4\n3,6\n4,8\n", encoding="utf-8")
+    result = run("fit", "data.csv", "-t", "2", "--seed", 0)
+    assert result.exit_code == 0
+    assert result.stderr == "note: the first line of data.csv looks like data, not names\n"
+
+
+def test_names_match_however_their_accents_are_typed(run, tmp_path):
+    typed, decomposed = "Größe", unicodedata.normalize("NFD", "Größe")
+    text = f"{decomposed},y\n" + "".join(f"{i},{2 * i}\n" for i in range(9))
+    (tmp_path / "old.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "new.csv").write_text(text.replace(decomposed, typed), encoding="utf-8")
+    assert run("fit", "old.csv", "-t", typed, "--seed", 0).exit_code == 0
+    assert run("fit", "new.csv", "-t", decomposed, "--seed", 0).exit_code == 0
+    assert run("fit", "old.csv", "-t", "y", "--seed", 0, "-o", "m.json").exit_code == 0
+    for name in ("old.csv", "new.csv"):
+        assert predictions(run("predict", "m.json", name).stdout)[1] == pytest.approx(2.0)
+
+
+def test_predict_uses_the_row_that_is_asked_for(run, pendulum):
+    run("fit", pendulum, "-t", "acceleration", "--seed", 0, "-o", "model.json")
+    chosen = json.loads(Path("model.json").read_text(encoding="utf-8"))["chosen"]
+    default = run("predict", "model.json", pendulum).stdout
+    assert run("predict", "model.json", pendulum, "--row", chosen).stdout == default
+    constant = predictions(run("predict", "model.json", pendulum, "--row", 0).stdout)
+    assert len(set(constant)) == 1
+
+
+def test_noise_is_described_by_its_mean_and_the_table_says_so(run, noise):
+    result = run("fit", "data.csv", "-t", "y", "--max-terms", 2, "--seed", 0)
+    assert result.stdout.splitlines()[1].startswith(">>>    0")
+    assert "\nno formula describes the data more briefly than its mean\n" in result.stdout
+    assert "-0.000000" not in result.stdout
+
+
+def test_on_a_terminal_long_formulas_are_cut_in_the_middle_and_it_is_said(monkeypatch):
+    from fouriertree.cli import show
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    terminal, chosen = Terminal(), "a + " * 200 + "b"
+    rows = [(1, 1, 0.5, -1e-17, "0.25"), (2, 9, 0.1, 0.9, chosen)]
+    equations = pd.DataFrame(rows, columns=["n_terms", "complexity", "loss", "r2", "equation"])
+    monkeypatch.setattr(sys, "stdout", terminal)
+    show.show_rich_table(show.presentable(equations), 1, "y")
+    text = terminal.getvalue()
+    assert "…" in text
+    assert show.SHORTENED in text
+    assert "-0.000000" not in text
+    assert len(show.shortened(chosen)) == show.LONGEST + 1
+    assert show.shortened(chosen).startswith("a + a")
+    assert show.shortened(chosen).endswith(" + b")
+
+
+@pytest.mark.parametrize("search", ["gp", "one-plus-lambda"])
+def test_genetic_programming_finds_one_tree_and_ends(run, pendulum, search):
+    result = run("fit", pendulum, "-t", "acceleration", "--search", search, "--seed", 0, "-o", "model.json")
+    assert result.exit_code == 0
+    assert "stopped: traverses used up; 100," in result.stdout
+    assert run("predict", "model.json", pendulum).exit_code == 0
+
+
 def test_a_constant_target_gets_a_constant_formula(run, tmp_path):
     (tmp_path / "data.csv").write_text("a,y\n1,4\n2,4\n3,4\n", encoding="utf-8")
     result = run("fit", "data.csv", "-t", "y", "-o", "m.json")
@@ -137,6 +225,25 @@ def test_the_picture_is_a_picture(run, pendulum):
     assert Path("fit.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
+def test_a_picture_of_many_rows_draws_some_of_them_and_says_so():
+    from fouriertree import plotting
+
+    rows = [(1, 1, 0.5**i, 0.0, "a") for i in range(20)]
+    equations = pd.DataFrame(rows, columns=["n_terms", "complexity", "loss", "r2", "equation"])
+    figure = Figure()
+    agreement, residuals, front = figure.subplots(1, 3)
+    y = np.linspace(-1, 1, 50_000)
+    plotting._agreement(agreement, y, y, "y")
+    plotting._residuals(residuals, y, 0.1 * y, "y")
+    plotting._front(front, equations, 3)
+    for axes in (agreement, residuals):
+        assert len(axes.collections[0].get_offsets()) == plotting.MOST_POINTS
+        assert "20,000 of 50,000 rows drawn" in axes.get_title()
+    ticks = front.get_xticks()
+    assert len(ticks) <= 12
+    assert all(tick == int(tick) for tick in ticks)
+
+
 def test_in_a_pipe_formulas_are_never_cut(tmp_path):
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b with a very long name", "y"])
@@ -149,29 +256,97 @@ def test_in_a_pipe_formulas_are_never_cut(tmp_path):
     assert next(line for line in lines if line.startswith(">>>")).endswith(formula)
 
 
+# Sends a signal in the fourth step, more of them while the formulas are described, and one while they are written.
 INTERRUPTED = """
 import os, signal
+from fouriertree import estimator
+from fouriertree.cli import files
 from fouriertree.search import FTG
-step, calls = FTG.step, []
-def interrupted(self, *arguments):
-    calls.append(0)
-    if len(calls) == 4:
-        os.kill(os.getpid(), signal.SIGINT)
-    return step(self, *arguments)
-FTG.step = interrupted
+
+def first(call, number, times=1):
+    calls = []
+    def interrupted(*arguments, **options):
+        calls.append(0)
+        if len(calls) == times:
+            os.kill(os.getpid(), number)
+        return call(*arguments, **options)
+    return interrupted
+
+FTG.step = first(FTG.step, signal.{name}, 4)
+estimator.describe = first(estimator.describe, signal.SIGINT)
+files.replace_file = first(files.replace_file, signal.SIGINT)
 """
 
+needs_signals = pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 
-@pytest.mark.skipif(os.name == "nt", reason="sends a signal")
-def test_ctrl_c_prints_and_writes_what_was_found_and_exits_with_130(tmp_path):
+
+@pytest.fixture
+def noise(tmp_path):
     rng = np.random.default_rng(0)
     pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "y"]).to_csv(tmp_path / "data.csv", index=False)
+    return tmp_path
+
+
+@needs_signals
+@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_signal_writes_and_prints_what_was_found_and_later_ones_change_nothing(noise, name, status):
     arguments = ("fit", "data.csv", "-t", "y", "--max-terms", 50, "-o", "model.json")
-    result = process(*arguments, code=INTERRUPTED + MAIN, cwd=tmp_path)
-    assert result.returncode == 128 + signal.SIGINT
+    result = process(*arguments, code=INTERRUPTED.format(name=name) + MAIN, cwd=noise)
+    assert result.stderr == "stopping, writing what was found…\n"
+    assert result.returncode == status
     assert "stopped: interrupted" in result.stdout
-    assert result.stderr == ""
-    assert process("predict", "model.json", "data.csv", cwd=tmp_path).returncode == 0
+    assert result.stdout.endswith("model written to model.json\n")
+    assert process("predict", "model.json", "data.csv", cwd=noise).returncode == 0
+
+
+@needs_signals
+def test_ctrl_c_while_the_formulas_of_a_finished_search_are_described_loses_nothing(noise):
+    code = INTERRUPTED.format(name="SIGINT").replace("FTG.step =", "unused =")
+    arguments = ("fit", "data.csv", "-t", "y", "--max-terms", 2, "-o", "model.json")
+    result = process(*arguments, code=code + MAIN, cwd=noise)
+    assert result.returncode == 130
+    assert "stopped: all terms used" in result.stdout
+    assert (noise / "model.json").exists()
+
+
+@needs_signals
+def test_ctrl_c_before_the_search_says_that_nothing_was_found(noise):
+    early = "import os, signal\nfrom fouriertree.cli import fit\n"
+    early += "fit.features_and_target = lambda *a: os.kill(os.getpid(), signal.SIGINT)\n"
+    result = process("fit", "data.csv", "-t", "y", "-o", "model.json", code=early + MAIN, cwd=noise)
+    assert result.returncode == 130
+    assert result.stderr == "interrupted before the search; nothing found yet\n"
+    assert result.stdout == ""
+    assert not (noise / "model.json").exists()
+
+
+def test_signal_handlers_are_as_before_after_a_fit(run, pendulum):
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    assert run("fit", pendulum, "-t", "acceleration", "--seed", 0).exit_code == 0
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_full_stdout_costs_the_table_and_not_the_files(pendulum, tmp_path):
+    sentence = "error: cannot write to the standard output: no space left on device\n"
+    fit = ("fit", pendulum, "-t", "acceleration", "--seed", 0, "-o", "m.json", "--plot", "p.png")
+    for arguments in (fit, ("predict", "m.json", pendulum), ("--version",)):
+        with open("/dev/full", "w") as full:
+            result = process(*arguments, cwd=tmp_path, stdout=full)
+        assert (result.returncode, result.stderr) == (2, sentence)
+    assert (tmp_path / "m.json").exists()
+    assert (tmp_path / "p.png").exists()
+
+
+@needs_signals
+def test_a_reader_that_has_seen_enough_ends_the_command_quietly(noise):
+    reading, writing = os.pipe()
+    os.close(reading)
+    arguments = ("fit", "data.csv", "-t", "y", "--max-terms", 2, "-o", "model.json")
+    with os.fdopen(writing, "w") as closed:
+        result = process(*arguments, cwd=noise, stdout=closed)
+    assert (result.returncode, result.stderr) == (128 + signal.SIGPIPE, "")
+    assert (noise / "model.json").exists()
 
 
 def test_bugs_are_not_hidden(tmp_path, pendulum):

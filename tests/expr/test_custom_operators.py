@@ -117,7 +117,9 @@ def in_place(a):
         (raise_on_negative, "operator 'bad' raised RuntimeError on negative values: negative!"),
         (lambda a: undefined_name, "raised NameError on zeros"),  # noqa: F821
         (lambda a: a[:1], r"returned shape \(1,\) on zeros of shape \(2,\)"),
-        (lambda a: np.sum(a), r"returned shape \(\)"),
+        (lambda a: np.sum(a), "returned one number for an array; it must return one value per row"),
+        (lambda a: 2.0, "returned one number for an array; it must return one value per row"),
+        (lambda a: 1 / 0, "raised ZeroDivisionError on zeros: division by zero"),
         (lambda a: a + 1j, "returned complex128 values on zeros"),
         (lambda a: np.full(a.shape, "text"), "must return floats"),
         (lambda a: None, "returned object values"),

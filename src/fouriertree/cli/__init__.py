@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from fouriertree._version import __version__
 from fouriertree.cli import demo, fit, paper, predict, problems
 from fouriertree.cli.errors import BAD_INPUT, INTERRUPTED, InputError
+from fouriertree.cli.output import printing, say
 
 __all__ = ["app", "main"]
 
@@ -27,13 +28,23 @@ class Commands(TyperGroup):
     def main(self, *args: Any, **options: Any) -> Never:
         try:
             status = super().main(*args, **{**options, "standalone_mode": False})
+            say_rest()
         except InputError as error:
             fail(str(error))
         except UsageError as error:
             fail(error.format_message())
+        except typer.Exit as stop:
+            sys.exit(stop.exit_code)
         except typer.Abort:
+            print("interrupted", file=sys.stderr)
             sys.exit(INTERRUPTED)
         sys.exit(status if isinstance(status, int) else 0)
+
+
+def say_rest() -> None:
+    """What Typer printed may wait in the buffer of stdout, which must not fail after us."""
+    with printing():
+        pass
 
 
 def fail(message: str) -> Never:
@@ -59,7 +70,7 @@ app.command("problems")(problems.problems)
 
 def say_version(wanted: bool) -> None:
     if wanted:
-        print(f"fouriertree {__version__}")
+        say(f"fouriertree {__version__}")
         raise typer.Exit
 
 
@@ -71,7 +82,7 @@ def start(
     ),
 ) -> None:
     if context.invoked_subcommand is None:
-        print(context.get_help())
+        say(context.get_help())
 
 
 def main() -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from fouriertree.cli.errors import InputError, unreadable
 from fouriertree.cli.fit import check_outputs, fit_table
+from fouriertree.cli.interrupts import interrupts_end_the_search
+from fouriertree.cli.output import say
 
 EXAMPLE, PICTURE = Path("example.csv"), Path("fit.png")
 ROWS = 200
@@ -22,12 +24,15 @@ def demo() -> None:
 
     Writes example.csv and fit.png to the current folder and prints the table of formulas.
     """
-    check_outputs(EXAMPLE, EXAMPLE if not EXAMPLE.exists() else None, PICTURE)
-    write_example()
-    print(f"{EXAMPLE}: {ROWS} states of a damped pendulum; which law gives its acceleration?\n")
-    fit_table(EXAMPLE, "acceleration", [], {"random_state": 0}, plot=PICTURE)
-    print(f"\nNow your own data:\n  {program()} fit {EXAMPLE} --target acceleration -o model.json")
-    print(f"  {program()} fit YOUR.csv --target COLUMN --time-limit 30 -o model.json")
+    with interrupts_end_the_search() as interrupts:
+        check_outputs(EXAMPLE, EXAMPLE if not EXAMPLE.exists() else None, PICTURE)
+        write_example()
+        say(f"{EXAMPLE}: {ROWS} states of a damped pendulum; which law gives its acceleration?\n")
+        fit_table(EXAMPLE, "acceleration", [], {"random_state": 0}, interrupts, plot=PICTURE)
+    say(
+        f"\nNow your own data:\n  {program()} fit {EXAMPLE} --target acceleration -o model.json",
+        f"  {program()} fit YOUR.csv --target COLUMN --time-limit 30 -o model.json",
+    )
 
 
 def write_example() -> None:
@@ -58,5 +63,10 @@ def pendulum() -> str:
 
 
 def program() -> str:
-    """How to call this command: by its name where the shell finds it, otherwise by its path."""
-    return "fouriertree" if shutil.which("fouriertree") else os.path.relpath(sys.argv[0])
+    """How to call this command: by its name where the shell finds it, otherwise as it was called."""
+    if shutil.which("fouriertree"):
+        return "fouriertree"
+    called = Path(sys.argv[0])
+    if called.name == "__main__.py":
+        return f"{Path(sys.executable).name} -m fouriertree"
+    return os.path.relpath(called)

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 #: exit statuses
-BAD_INPUT, INTERRUPTED = 2, 130
+BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 MOST_LISTED = 12
 
 

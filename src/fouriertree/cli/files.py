@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import math
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fouriertree._version import __version__
-from fouriertree.cli.errors import InputError, unreadable, unwritable
+from fouriertree.cli.errors import InputError, reason, unreadable, unwritable
 
 if TYPE_CHECKING:
     from fouriertree.estimator import SymbolicRegressor
@@ -26,11 +29,25 @@ def check_writable(path: Path, *inputs: Path) -> None:
         raise InputError(f"cannot write {path}: it is a folder")
     if not folder.is_dir():
         raise InputError(f"cannot write {path}: there is no folder {folder}")
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise InputError(f"cannot write {path}: permission denied")
     for source in inputs:
         if path.exists() and source.exists() and path.samefile(source):
             raise InputError(f"{path} is the input; give the output another name")
+    if path.is_file() or not path.exists():
+        try_folder(path)
+    if path.exists() and not os.access(path, os.W_OK):
+        raise InputError(f"cannot write {path}: permission denied")
+
+
+def try_folder(path: Path) -> None:
+    """Make the file that `write_whole` will make: permissions alone say little about /proc or a read-only disk."""
+    part = part_of(path.resolve())
+    try:
+        part.touch()
+        part.unlink()
+    except OSError as error:
+        # The folder itself is there.
+        why = "its folder takes no files" if error.errno == errno.ENOENT else reason(error)
+        raise InputError(f"cannot write {path}: {why}") from None
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -45,7 +62,8 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    remove_stale_parts(path)
+    part = part_of(path)
     try:
         with part.open("wb") as file:
             file.write(content)
@@ -54,6 +72,33 @@ def replace_file(path: Path, content: bytes) -> None:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def part_of(path: Path) -> Path:
+    """Where this process writes the file before it takes its place."""
+    return path.with_name(f".{path.name}.{os.getpid()}.part")
+
+
+def remove_stale_parts(path: Path) -> None:
+    """Remove what processes left behind that were killed while they wrote this file."""
+    pattern = re.compile(rf"\.{re.escape(path.name)}\.(\d{{1,9}})\.part")
+    for found in path.parent.iterdir():
+        match = pattern.fullmatch(found.name)
+        if match and is_dead(int(match[1])):
+            found.unlink(missing_ok=True)
+
+
+def is_dead(process: int) -> bool:
+    # On Windows, os.kill ends the process that it is asked about.
+    if os.name != "posix":
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 @dataclass(frozen=True)
@@ -88,13 +133,13 @@ def save_model(path: Path, regressor: SymbolicRegressor, target: str) -> None:
     write_whole(path, (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode())
 
 
-def load_model(path: Path) -> SavedModel:
-    """The chosen formula of a model file."""
+def load_model(path: Path, row: int | None = None) -> SavedModel:
+    """The chosen formula of a model file, or that of another row of its table."""
     try:
         data = json.loads(path.read_bytes())
     except OSError as error:
         raise unreadable(path, error) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"{path} is not a model file: it is not JSON") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f"{path} is not a model file; `fouriertree fit -o` writes one")
@@ -104,16 +149,79 @@ def load_model(path: Path) -> SavedModel:
             f"{path} has format version {found!r}, and fouriertree {__version__} reads {VERSION}"
         )
     try:
-        return restore(data)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path} is damaged: {type(error).__name__} {error}") from None
+        n_rows = check_rows(data)
+        if row is not None and row >= n_rows:
+            raise InputError(f"{path} has no row {row}; its rows are 0 to {n_rows - 1}")
+        return restore(data, data["chosen"] if row is None else row)
+    except DamageError as damage:
+        raise InputError(f"{path} is damaged: {damage}") from None
 
 
-def restore(data: Mapping[str, Any]) -> SavedModel:
+class DamageError(Exception):
+    """What `fit` would never have written."""
+
+
+def expect(truth: bool, otherwise: str) -> None:
+    if not truth:
+        raise DamageError(otherwise)
+
+
+def check_rows(data: Mapping[str, Any]) -> int:
+    """The number of formulas in the file."""
+    models: Any = data.get("models")
+    chosen, names = data.get("chosen"), data.get("names")
+    expect(isinstance(models, list) and len(models) > 0, "it has no list of formulas")
+    expect(
+        type(chosen) is int and 0 <= chosen < len(models), f"its chosen row, {chosen!r}, is none of its rows"
+    )
+    expect(isinstance(data.get("target"), str), "it does not name its target")
+    expect(
+        isinstance(names, list) and all(isinstance(name, str) and name for name in names),
+        "it does not name its columns",
+    )
+    return len(models)
+
+
+def restore(data: Mapping[str, Any], row: int) -> SavedModel:
+    stored = data["models"][row]
+    expect(isinstance(stored, dict) and stored.get("names") == data["names"], f"row {row} has other columns")
+    terms = stored.get("terms")
+    expect(isinstance(terms, list) and len(terms) > 0, f"row {row} has no terms")
+    for term in terms:
+        check_term(term, row)
+    model = parsed(stored, row)
+    used = max((column for expression in model.expressions for column in expression.columns), default=-1)
+    expect(
+        used < len(data["names"]),
+        f"the formula of row {row} mentions x{used}, a column that it does not name",
+    )
+    return SavedModel(data["target"], model)
+
+
+def check_term(term: Any, row: int) -> None:
+    expect(
+        isinstance(term, dict) and isinstance(term.get("expression"), str),
+        f"a term of row {row} is no formula",
+    )
+    coefficient = term.get("coefficient")
+    expect(is_finite(coefficient), f"a coefficient of row {row} is no finite number but {coefficient!r}")
+
+
+def is_finite(number: Any) -> bool:
+    try:
+        return type(number) in (int, float) and math.isfinite(number)
+    except OverflowError:  # a whole number beyond float64
+        return False
+
+
+def parsed(stored: Mapping[str, Any], row: int) -> Model:
+    from fouriertree.expr import ParseError
     from fouriertree.model import Model
 
-    model = Model.from_json(data["models"][data["chosen"]])
-    saved = SavedModel(str(data["target"]), model)
-    if not model.expressions or list(model.names or ()) != data["names"] or not all(saved.columns.values()):
-        raise ValueError("the formula does not fit its columns")
-    return saved
+    try:
+        return Model.from_json(stored)
+    except ParseError as error:
+        place = f"at character {error.position + 1} of the formula of row {row}"
+        raise DamageError(f"{error.reason} {place}") from None
+    except (ValueError, RecursionError) as error:
+        raise DamageError(f"the formula of row {row} cannot be read: {error}") from None

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fouriertree.cli.errors import INTERRUPTED, InputError, listed
+from fouriertree.cli.errors import InputError, listed
+from fouriertree.cli.interrupts import Interrupts, interrupts_end_the_search
+from fouriertree.cli.options import LARGEST_SEED, one_of, seconds, whole_number
+from fouriertree.cli.output import note, say
+from fouriertree.cli.show import show
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fouriertree.cli.tables import Table
     from fouriertree.estimator import SymbolicRegressor
     from fouriertree.expr import PrimitiveSet
 
 PICTURES = (".png", ".pdf", ".svg")
+#: PrimitiveSet.default() in words, for a help text that imports nothing
+DEFAULT_OPERATORS = "+,-,*,/,sin,cos,exp,log,sqrt,square"
+#: GP has no end of its own
+GP_TRAVERSES = 100_000
 
 
 class SearchName(StrEnum):
     ftg = "ftg"
+    one_plus_lambda = "one-plus-lambda"
+    gp = "gp"
 
 
 class ProjectorName(StrEnum):
@@ -28,49 +41,85 @@ class ProjectorName(StrEnum):
     gram_svd = "gram-svd"
 
 
+SEARCH, SEARCHES = one_of(SearchName), "|".join(SearchName)
+PROJECTOR, PROJECTORS = one_of(ProjectorName), "|".join(ProjectorName)
+
+
 def fit(
-    data: Path = typer.Argument(..., help="CSV file; its first line names the columns."),
-    target: str | None = typer.Option(None, "--target", "-t", help="Column to find a formula for."),
-    ignore: list[str] = typer.Option([], "--ignore", help="Column to leave out; may be given several times."),
-    search: SearchName = typer.Option(SearchName.ftg, "--search", help="How formulas are searched for."),
-    projector: ProjectorName = typer.Option(
-        ProjectorName.qr,
-        "--projector",
-        help="How coefficients are found; gram-svd is FTG as published, with its operators and deep trees.",
+    data: Path = typer.Argument(..., metavar="DATA", help="CSV file; its first line names the columns."),
+    target: str | None = typer.Option(
+        None, "--target", "-t", metavar="NAME", help="Column to find a formula for."
     ),
-    time_limit: float | None = typer.Option(None, "--time-limit", min=0, help="Seconds at most."),
+    ignore: list[str] = typer.Option(
+        [], "--ignore", metavar="NAME", help="Column to leave out; may be given several times."
+    ),
+    search: SearchName = typer.Option(
+        SearchName.ftg,
+        "--search",
+        parser=SEARCH,
+        metavar=SEARCHES,
+        help="How formulas are searched for: ftg adds up trees, the others evolve one tree by genetic programming, "
+        f"for {GP_TRAVERSES:,} traverses where no time limit is given.",
+    ),
+    projector: ProjectorName | None = typer.Option(
+        None,
+        "--projector",
+        parser=PROJECTOR,
+        metavar=PROJECTORS,
+        help="How ftg finds coefficients: qr, unless told otherwise; gram-svd is FTG as published, with its operators "
+        "and deep trees.",
+    ),
+    time_limit: float | None = typer.Option(
+        None, "--time-limit", parser=seconds, metavar="SECONDS", help="Seconds at most."
+    ),
     max_terms: int | None = typer.Option(
-        None, "--max-terms", min=1, help="Terms at most; 10, and no limit with gram-svd."
+        None,
+        "--max-terms",
+        parser=whole_number(1),
+        metavar="N",
+        help="Terms at most; 10, and no limit with gram-svd.",
     ),
     seed: int | None = typer.Option(
-        None, "--seed", min=0, help="Repeats a run; without it, every run is another one."
+        None,
+        "--seed",
+        parser=whole_number(0, LARGEST_SEED),
+        metavar="N",
+        help="Repeats a run; without it, every run is another one.",
     ),
-    operators: str | None = typer.Option(None, "--operators", help='Names or signs, such as "+,-,*,/,sin".'),
+    operators: str | None = typer.Option(
+        None,
+        "--operators",
+        metavar="NAMES",
+        help=f"Names or signs, separated by commas; {DEFAULT_OPERATORS} unless told otherwise.",
+    ),
     jobs: int = typer.Option(
-        1, "--jobs", min=-1, help="Threads; -1 for one per processor. Same result for any."
+        1,
+        "--jobs",
+        parser=whole_number(-1),
+        metavar="N",
+        help="Threads; -1 for one per processor. Same result for any.",
     ),
     output: Path | None = typer.Option(
-        None, "--output", "-o", help="Write the model there, as JSON, for `predict`."
+        None, "--output", "-o", metavar="FILE", help="Write the model there, as JSON, for `predict`."
     ),
     plot: Path | None = typer.Option(
-        None, "--plot", help="Write a picture of the fit there (.png, .pdf or .svg)."
+        None, "--plot", metavar="FILE", help="Write a picture of the fit there (.png, .pdf or .svg)."
     ),
 ) -> None:
     """Find formulas for one column of a CSV file in the others.
 
     Prints one formula per length, the chosen one marked with >>>. Ctrl-C ends the search: what was found is
-    printed and written, and the exit status is 130.
+    written and printed, and the exit status is 130; SIGTERM does the same, with 143.
     """
-    check_outputs(data, output, plot)
-    settings = {
-        **search_settings(projector, max_terms, operators),
-        "time_limit": time_limit,
-        "random_state": seed,
-        "n_jobs": check_jobs(jobs),
-    }
-    regressor = fit_table(data, target, ignore, settings, output, plot)
-    if regressor.stop_reason_ == "interrupted":
-        raise typer.Exit(INTERRUPTED)
+    with interrupts_end_the_search() as interrupts:
+        check_outputs(data, output, plot)
+        settings = {
+            **search_settings(search, projector, max_terms, operators, time_limit),
+            "time_limit": time_limit,
+            "random_state": seed,
+            "n_jobs": check_jobs(jobs),
+        }
+        fit_table(data, target, ignore, settings, interrupts, output, plot)
 
 
 def fit_table(
@@ -78,24 +127,38 @@ def fit_table(
     target: str | None,
     ignore: list[str],
     settings: dict[str, Any],
+    interrupts: Interrupts,
     output: Path | None = None,
     plot: Path | None = None,
-) -> SymbolicRegressor:
-    """Read, search, print, write: what `fit` and `demo` have in common."""
+) -> None:
+    """Read, search, write, print: what `fit` and `demo` have in common."""
     X, y = features_and_target(data, target, ignore)
     from fouriertree.estimator import SymbolicRegressor
 
-    regressor = SymbolicRegressor(progress=True, **settings).fit(X, y)
-    show(regressor, y.name)
-    if output is not None:
-        from fouriertree.cli.files import save_model
+    regressor = SymbolicRegressor(progress=True, **settings)
+    interrupts.regressor = regressor
+    regressor.fit(X, y)
+    interrupts.announce()
+    finish(regressor, X, y, output, plot)
 
-        save_model(output, regressor, y.name)
-        print(f"model written to {output}")
+
+def finish(
+    regressor: SymbolicRegressor, X: pd.DataFrame, y: pd.Series, output: Path | None, plot: Path | None
+) -> None:
+    """Write the files and print the table: files first, since stdout may fail, and each whatever the others do."""
+    steps: list[Callable[[], None]] = []
+    done: list[str] = []
+    if output is not None:
+        steps.append(lambda: save(output, regressor, y.name, done))
     if plot is not None:
-        draw(plot, regressor, X, y)
-        print(f"picture written to {plot}")
-    return regressor
+        steps.append(lambda: draw(plot, regressor, X, y, done))
+    steps.append(lambda: show(regressor, y.name))
+    with ExitStack() as stack:
+        # A stack runs the last one first, and the others even if one fails.
+        for step in reversed(steps):
+            stack.callback(step)
+    if done:
+        say(*done)
 
 
 def check_outputs(data: Path, output: Path | None, plot: Path | None) -> None:
@@ -106,6 +169,8 @@ def check_outputs(data: Path, output: Path | None, plot: Path | None) -> None:
             check_writable(path, data)
     if plot is not None and plot.suffix.lower() not in PICTURES:
         raise InputError(f"cannot draw {plot}: the name of a picture ends in {', '.join(PICTURES)}")
+    if output is not None and plot is not None and output.resolve() == plot.resolve():
+        raise InputError(f"{plot} cannot be both the model and the picture; give one of them another name")
 
 
 def check_jobs(jobs: int) -> int:
@@ -114,17 +179,38 @@ def check_jobs(jobs: int) -> int:
     return jobs
 
 
-def search_settings(projector: ProjectorName, max_terms: int | None, operators: str | None) -> dict[str, Any]:
+def search_settings(
+    search: SearchName,
+    projector: ProjectorName | None,
+    max_terms: int | None,
+    operators: str | None,
+    time_limit: float | None,
+) -> dict[str, Any]:
     """What SymbolicRegressor is told about the search."""
     named = None if operators is None else parse_operators(operators)
-    if projector is ProjectorName.qr:
+    if search is not SearchName.ftg:
+        if projector is not None or max_terms is not None:
+            raise InputError(
+                f"--projector and --max-terms are about sums of trees; --search {search} finds one tree"
+            )
+        return {"operators": named, **gp_settings(search, time_limit)}
+    if projector is not ProjectorName.gram_svd:
         return {"operators": named, "max_terms": 10 if max_terms is None else max_terms}
     from fouriertree import FTG, GramSVD, PrimitiveSet
 
-    print("FTG as published: Gram matrix and SVD, trees of up to 10 levels, the first relevant one is taken")
+    say("FTG as published: Gram matrix and SVD, trees of up to 10 levels, the first relevant one is taken")
     return {
         "search": FTG(projector=GramSVD(), max_terms=max_terms),
         "operators": PrimitiveSet.paper() if named is None else named,
+    }
+
+
+def gp_settings(search: SearchName, time_limit: float | None) -> dict[str, Any]:
+    from fouriertree.search import CanonicalGP, OnePlusLambda
+
+    return {
+        "search": CanonicalGP() if search is SearchName.gp else OnePlusLambda(),
+        "max_traverses": GP_TRAVERSES if time_limit is None else None,
     }
 
 
@@ -148,26 +234,38 @@ def features_and_target(path: Path, target: str | None, ignore: list[str]) -> tu
     """The columns to search in, and the one to find, as finite numbers."""
     import pandas as pd
 
-    from fouriertree.cli.tables import check_column, numbers, read_table
+    from fouriertree.cli.tables import read_table
 
     table = read_table(path)
     if target is None:
         raise InputError(
-            f"name the column to find a formula for with --target; {path} has {listed(table.columns)}"
+            f"name the column to find a formula for with --target; {path} has {listed(table.names)}"
         )
-    for name in (target, *ignore):
-        check_column(path, table, name)
-    names = [name for name in table.columns if name != target and name not in ignore]
+    target, ignored = table.column(target), [table.column(name) for name in ignore]
+    if target in ignored:
+        raise InputError(f"{target!r} is both the target and ignored; it can be one of them")
+    nameless = [name for name in table.nameless if name != target and name not in ignored]
+    names = [name for name in table.names if name != target and name not in (*ignored, *nameless)]
     if not names:
         raise InputError(
-            f"{path} has no columns besides {target!r}, so there is nothing to make a formula of"
+            f"{path} has no named columns besides {target!r}, so there is nothing to make a formula of"
         )
     if len(table) < 2:
         raise InputError(f"{path} has {len(table)} row(s) below its header; a fit needs at least two")
-    y = numbers(path, table, [target], "; a target must be numeric")[:, 0]
-    X = numbers(path, table, names, "; leave the column out with --ignore, or turn it into numbers")
+    y = table.numbers([target], "; a target must be numeric")[:, 0]
+    X = table.numbers(names, "; leave the column out with --ignore, or turn it into numbers")
     check_range(path, target, y)
+    note_doubts(table, nameless)
     return pd.DataFrame(X, columns=names), pd.Series(y, name=target)
+
+
+def note_doubts(table: Table, nameless: list[str]) -> None:
+    """Say what may not be what the user meant; input that is refused gets its one sentence only."""
+    for name in nameless:
+        number = table.names.index(name) + 1
+        note(f"column {number} has no name, an index probably: left out; name it to use it")
+    if table.starts_with_data:
+        note(f"the first line of {table.path} looks like data, not names")
 
 
 def check_range(path: Path, target: str, y: Any) -> None:
@@ -179,37 +277,14 @@ def check_range(path: Path, target: str, y: Any) -> None:
         raise InputError(f"column {target!r} of {path} cannot be fitted: {error}") from None
 
 
-def show(regressor: SymbolicRegressor, target: str) -> None:
-    """The table of formulas: a Rich table for a terminal, plain text without line breaks for a pipe."""
-    from rich.console import Console
+def save(path: Path, regressor: SymbolicRegressor, target: str, done: list[str]) -> None:
+    from fouriertree.cli.files import save_model
 
-    console = Console()
-    if console.is_terminal:
-        console.print(rich_table(regressor, target))
-    else:
-        print(regressor)
-    print(f"\n{target} = {regressor.get_best()['equation']}")
-    print(f"stopped: {regressor.stop_reason_}; {regressor.traverses_:,} traverses; seed {regressor.seed_}")
+    save_model(path, regressor, target)
+    done.append(f"model written to {path}")
 
 
-def rich_table(regressor: SymbolicRegressor, target: str) -> Any:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    from fouriertree.front import HEADINGS, table_cells
-
-    table = Table(title=Text(f"formulas for {target}"), box=SIMPLE_HEAD)
-    for heading in HEADINGS[:-1]:
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column(HEADINGS[-1], overflow="fold")
-    for i, cells in enumerate(table_cells(regressor.equations_, regressor.best_index_)):
-        # Text and not markup: a column may be called [bold].
-        table.add_row(*map(Text, cells), style="bold" if i == regressor.best_index_ else None)
-    return table
-
-
-def draw(path: Path, regressor: SymbolicRegressor, X: pd.DataFrame, y: pd.Series) -> None:
+def draw(path: Path, regressor: SymbolicRegressor, X: pd.DataFrame, y: pd.Series, done: list[str]) -> None:
     from fouriertree.cli.files import write_whole
     from fouriertree.plotting import draw_fit
 
@@ -218,3 +293,4 @@ def draw(path: Path, regressor: SymbolicRegressor, X: pd.DataFrame, y: pd.Series
         path.suffix.lower().lstrip("."),
     )  # fmt: skip
     write_whole(path, picture)
+    done.append(f"picture written to {path}")

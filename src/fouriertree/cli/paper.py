@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fouriertree.cli.errors import INTERRUPTED, InputError, unwritable
+from fouriertree.cli.options import one_of, whole_number
+from fouriertree.cli.output import say
 
 if TYPE_CHECKING:
     from fouriertree.paper.experiment import Experiment
@@ -24,19 +26,37 @@ class Part(StrEnum):
     geometry = "geometry"
 
 
+PART, PARTS = one_of(Part), "|".join(Part)
+
+
 def paper(
     quick: bool = typer.Option(
         False, "--quick", help="10 runs instead of 100: a first look in a few minutes."
     ),
-    runs: int | None = typer.Option(None, "--runs", min=1, help="So many runs instead."),
-    only: list[Part] = typer.Option([], "--only", help="This part alone; may be given several times."),
-    jobs: int | None = typer.Option(
-        None, "--jobs", min=1, help="Processes; by default one per core. Same results for any."
+    runs: int | None = typer.Option(
+        None, "--runs", parser=whole_number(1), metavar="N", help="So many runs instead."
     ),
-    output: Path = typer.Option(Path("results/paper"), "--output", "-o", help="Folder of the results."),
+    only: list[Part] = typer.Option(
+        [],
+        "--only",
+        parser=PART,
+        metavar=PARTS,
+        help="This part alone; may be given several times.",
+    ),
+    jobs: int | None = typer.Option(
+        None,
+        "--jobs",
+        parser=whole_number(1),
+        metavar="N",
+        help="Processes; by default one per core. Same results for any.",
+    ),
+    output: Path = typer.Option(
+        Path("results/paper"), "--output", "-o", metavar="FOLDER", help="Folder of the results."
+    ),
     authors: Path | None = typer.Option(
         None,
         "--authors",
+        metavar="FOLDER",
         help="Folder with the authors' single runs, to compare with; ../shared/paper if there is one.",
     ),
     clean: bool = typer.Option(
@@ -139,8 +159,7 @@ def report(experiment: Experiment) -> None:
     experiment = experiment.with_earlier_parts()
     found = artefacts.write_all(experiment)
     path = page.write(experiment, found)
-    for sentence in summary.key_numbers(experiment, found):
-        print(sentence)
+    say(*summary.key_numbers(experiment, found))
     if experiment.comparable:
-        print(summary.bar(found["agreement"]))
-    print(f"report: {path}")
+        say(summary.bar(found["agreement"]))
+    say(f"report: {path}")

@@ -9,23 +9,37 @@ from typing import TYPE_CHECKING
 import typer
 
 from fouriertree.cli.errors import InputError
+from fouriertree.cli.options import whole_number
+from fouriertree.cli.output import printing, say
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from fouriertree.model import Model
+    from fouriertree.cli.files import SavedModel
+    from fouriertree.cli.tables import Table
 
 PREDICTION = "prediction"
 
 
 def predict(
-    model: Path = typer.Argument(..., help="Model file that `fouriertree fit -o` wrote."),
+    model: Path = typer.Argument(..., metavar="MODEL", help="Model file that `fouriertree fit -o` wrote."),
     data: Path = typer.Argument(
-        ..., help="CSV file with the columns that the formula mentions, in any order."
+        ..., metavar="DATA", help="CSV file with the columns that the formula mentions, in any order."
+    ),
+    row: int | None = typer.Option(
+        None,
+        "--row",
+        parser=whole_number(0),
+        metavar="N",
+        help="Row of the table of formulas that `fit` printed; the chosen one unless told otherwise.",
     ),
     output: Path | None = typer.Option(
-        None, "--output", "-o", help="Write there the rows of DATA with a column `prediction` added."
+        None,
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write there the rows of DATA with a column `prediction` added.",
     ),
 ) -> None:
     """Evaluate a fitted formula on the rows of a CSV file.
@@ -34,32 +48,31 @@ def predict(
     the one column `prediction`.
     """
     from fouriertree.cli.files import check_writable, load_model
+    from fouriertree.cli.tables import read_table
 
-    saved = load_model(model)
+    saved = load_model(model, row)
     if output is not None:
         check_writable(output, data, model)
-    values = predictions(data, saved.columns, saved.model)
+    table = read_table(data)
+    values = predictions(table, saved)
     warn(values)
     if output is None:
-        sys.stdout.write("\n".join([PREDICTION, *map(repr, values.tolist())]) + "\n")
+        with printing():
+            sys.stdout.write("\n".join([PREDICTION, *map(repr, values.tolist())]) + "\n")
     else:
-        write_with_rows(output, data, values)
+        write_with_rows(output, table, values)
 
 
-def predictions(path: Path, columns: dict[int, str], formula: Model) -> NDArray[np.float64]:
-    """Values of the formula on the rows of the file: (n_rows,)."""
+def predictions(table: Table, saved: SavedModel) -> NDArray[np.float64]:
+    """Values of the formula on the rows of the table: (n_rows,)."""
     import numpy as np
 
-    from fouriertree.cli.tables import check_column, numbers, read_table
-
-    table = read_table(path)
-    for name in columns.values():
-        check_column(path, table, name)
+    names = {column: table.column(name) for column, name in saved.columns.items()}
     if len(table) == 0:
         return np.empty(0)
-    X = np.zeros((len(table), 1 + max(columns, default=0)))
-    X[:, list(columns)] = numbers(path, table, list(columns.values()), "; the formula needs a number there")
-    return formula.predict(X)
+    X = np.zeros((len(table), 1 + max(names, default=0)))
+    X[:, list(names)] = table.numbers(list(names.values()), "; the formula needs a number there")
+    return saved.model.predict(X)
 
 
 def warn(values: NDArray[np.float64]) -> None:
@@ -70,14 +83,15 @@ def warn(values: NDArray[np.float64]) -> None:
         print(f"warning: the formula has no finite value on {bad} of {len(values)} rows", file=sys.stderr)
 
 
-def write_with_rows(output: Path, data: Path, values: NDArray[np.float64]) -> None:
-    """The file `data`, cell by cell as it is, with one more column."""
+def write_with_rows(output: Path, table: Table, values: NDArray[np.float64]) -> None:
+    """The file of the table, cell by cell as it is, with one more column in the same notation."""
     from fouriertree.cli.files import write_whole
-    from fouriertree.cli.tables import read_table
+    from fouriertree.cli.tables import read_text
 
-    table = read_table(data, dtype=str, keep_default_na=False)
-    if PREDICTION in table.columns:
-        raise InputError(f"{data} has a column {PREDICTION!r} already; rename it")
-    table[PREDICTION] = [repr(value) for value in values.tolist()]
-    write_whole(output, table.to_csv(index=False, lineterminator="\n").encode())
-    print(f"{len(table)} predictions written to {output}")
+    if PREDICTION in table.names:
+        raise InputError(f"{table.path} has a column {PREDICTION!r} already; rename it")
+    cells = read_text(table.path, table.separator)
+    cells[PREDICTION] = [PREDICTION, *(repr(value).replace(".", table.decimal) for value in values.tolist())]
+    text = cells.to_csv(index=False, header=False, sep=table.separator, lineterminator="\n")
+    write_whole(output, text.encode())
+    say(f"{len(values)} predictions written to {output}")

@@ -7,13 +7,17 @@ from pathlib import Path
 import typer
 
 from fouriertree.cli.errors import InputError, unreadable
+from fouriertree.cli.output import say
 
 HEADINGS = ("name", "formula", "domain")
 
 
 def problems(
     extra: list[Path] = typer.Option(
-        [], "--with", help="Python file that calls register_problem; may be given several times."
+        [],
+        "--with",
+        metavar="FILE",
+        help="Python file that calls register_problem; may be given several times.",
     ),
 ) -> None:
     """List the registered problems with formula and domain."""
@@ -52,4 +56,4 @@ def show(rows: list[tuple[str, str, str]]) -> None:
         return
     widths = [max(map(len, column)) for column in zip(HEADINGS, *rows, strict=True)]
     for row in (HEADINGS, *rows):
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

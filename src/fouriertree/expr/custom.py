@@ -123,6 +123,8 @@ def _interpret(name: str, function: Function, arity: int) -> tuple[Reference, An
         reference = quiet(function)
         _probe(name, function, arity)
     except _RaisedError:
+        if _always_raises(function, arity):
+            raise
         # A function of one number: `if x > 0`, math.sin. Compiled it has the arithmetic of the engine.
         if scalar is not None and not _disagreement(scalar, function, arity):
             reference = _loop(scalar, arity)
@@ -169,6 +171,10 @@ def _call(name: str, function: Function, arguments: tuple[FloatArray, ...], kind
         raise _RaisedError(f"operator {name!r} raised {reason}") from error
     if value.dtype.kind not in "fiub":
         raise ValueError(f"operator {name!r} returned {value.dtype} values on {kind}; it must return floats")
+    if value.shape == ():
+        raise ValueError(
+            f"operator {name!r} returned one number for an array; it must return one value per row"
+        )
     if value.shape != copies[0].shape:
         shapes = f"shape {value.shape} on {kind} of shape {copies[0].shape}"
         raise ValueError(f"operator {name!r} returned {shapes}; it must keep the shape")
@@ -216,6 +222,21 @@ def _loop(scalar: Any, arity: int) -> Reference:
         return out
 
     return quiet(numba.njit(one if arity == 1 else two))
+
+
+def _always_raises(function: Function, arity: int) -> bool:
+    """Whether the function fails on plain numbers too: its compiled form, where 1/0 is inf, would not show it."""
+    rows = (row for _, arguments in _probes(arity) for row in zip(*arguments, strict=True))
+    return all(_raises(function, tuple(map(float, row))) for row in rows)
+
+
+def _raises(function: Function, row: tuple[float, ...]) -> bool:
+    try:
+        with np.errstate(all="ignore"):
+            function(*row)
+    except Exception:
+        return True
+    return False
 
 
 def _disagreement(scalar: Any, function: Function, arity: int) -> str:

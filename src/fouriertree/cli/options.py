@@ -1,0 +1,54 @@
+"""How options are read: what is wrong with one is said in our words, whatever library parses the command line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from enum import StrEnum
+from typing import TypeVar
+
+import typer
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+#: seeds are signed 64-bit numbers in compiled code
+LARGEST_SEED = 2**63 - 1
+
+
+def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
+    """A parser of whole numbers within limits."""
+    limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+
+    def parse(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least or (most is not None and number > most):
+            raise typer.BadParameter(f"it must be a whole number {limits}; got {str(text)!r}")
+        return number
+
+    return parse
+
+
+def seconds(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0.0 <= number < math.inf:
+        raise typer.BadParameter(f"it must be a number of seconds, such as 30; got {str(text)!r}")
+    return number
+
+
+def one_of(choices: type[Choice]) -> Callable[[str], Choice]:
+    """A parser of the values of an enumeration."""
+
+    def parse(text: str) -> Choice:
+        try:
+            return choices(text)
+        except ValueError:
+            known = ", ".join(choices)
+            raise typer.BadParameter(f"there is no {str(text)!r}; choose one of {known}") from None
+
+    return parse
