@@ -120,7 +120,8 @@ def rates(rows: int, contenders: list[Contender]) -> dict[str, float]:
         c.work()
     for turn in range(max(c.turns for c in contenders)):
         for c in contenders:
-            if turn < c.turns:
+            # Twice: the first call of a turn finds the caches full of what the others left.
+            for _ in range(2 if turn < c.turns else 0):
                 started = time.perf_counter()
                 c.work()
                 best[c.name] = min(best[c.name], time.perf_counter() - started)
