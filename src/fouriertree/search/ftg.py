@@ -97,7 +97,7 @@ class FTG:
     def step(self, problem: Problem, state: FTGState, budget: Budget) -> tuple[FTGState, list[Event]]:
         """Look at one batch of candidates, up to the first that is accepted."""
         if self.best_of > 1:
-            return self._step_best(problem, state, budget)
+            return self._step_best(problem, state)
         batch, scores = self._draw(problem, state, self._batch_size(problem, state, budget))
         relevant = np.flatnonzero(self._relevance.test(scores, state.progress.loss))
         for i in relevant:
@@ -152,13 +152,10 @@ class FTG:
         ]
 
     # The best of many --------------------------------------------------------------------------------
-    def _step_best(self, problem: Problem, state: FTGState, budget: Budget) -> tuple[FTGState, list[Event]]:
+    def _step_best(self, problem: Problem, state: FTGState) -> tuple[FTGState, list[Event]]:
+        # The budget has no say here: with fewer candidates, a short run would not be the beginning of a long one.
         basis = state.projection.basis
-        n = self._affordable(problem, state, self.best_of)
-        if budget.max_traverses is not None:
-            left = budget.max_traverses - state.progress.traverses
-            n = max(1, min(n, left // (1 + state.projection.size)))
-        batch, scores = self._draw(problem, state, n, basis)
+        batch, scores = self._draw(problem, state, self._affordable(problem, state, self.best_of), basis)
         state = self._charged(state, 0 if basis is None else len(batch) * state.projection.size)
         shortlist = self._shortlist(problem, state, batch, scores)
         if len(shortlist) == 0:
