@@ -300,3 +300,23 @@ def test_settings_that_make_no_sense_are_refused_by_fit_and_not_before(settings,
     model = SymbolicRegressor(**settings)
     with pytest.raises(ValueError, match=sentence):
         model.fit([[1.0, 2.0], [3.0, 4.0]], [1.0, 2.0])
+
+
+def test_a_search_that_is_exhausted_makes_room_for_the_next():
+    x = np.linspace(0.2, 1.2, 60)
+    y = x**7 + x**13
+    model = SymbolicRegressor(operators=["+", "*"], random_state=0).fit(x[:, None], y)
+    assert model.equations_["loss"].min() < 1e-4 * np.var(y)
+
+
+@pytest.mark.parametrize("seed", [0, 2**63 - 1])
+def test_the_smallest_and_the_largest_seed_work(seed):
+    x = np.linspace(0, 1, 30)
+    model = SymbolicRegressor(random_state=seed, max_terms=3).fit(x[:, None], np.tan(x) + x**5)
+    assert model.seed_ == seed
+
+
+def test_a_number_of_traverses_may_be_a_float():
+    x = np.linspace(0, 1, 30)
+    model = SymbolicRegressor(max_traverses=1e4, random_state=0).fit(x[:, None], np.tan(x))
+    assert model.traverses_ >= 1e4 or model.stop_reason_ == "target loss reached"

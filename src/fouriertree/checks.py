@@ -88,3 +88,10 @@ def draw_seed(random_state: int | np.random.RandomState | None) -> int:
     raise ValueError(
         f"random_state must be None, a RandomState or an integer from 0 to 2**63 - 1; got {random_state!r}"
     )
+
+
+def nth_seed(seed: int, k: int) -> int:
+    """The seed of the k-th search of a fit: `seed` itself, then others that no small seed is likely to meet."""
+    if k == 0:
+        return seed
+    return int(np.random.SeedSequence([seed, k]).generate_state(1, np.uint64)[0] >> np.uint64(1))

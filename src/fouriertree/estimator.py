@@ -16,13 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from fouriertree.checks import check_operators, check_scale, draw_seed, numeric_target, refuse_text
+from fouriertree.checks import check_operators, check_scale, draw_seed, nth_seed, numeric_target, refuse_text
 from fouriertree.engine import CompiledEngine, Engine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.front import ROUNDING, choose, describe, mean_square, presentable, table_text, terms_for
 from fouriertree.model import Model
-from fouriertree.observers import Found, Patience, ProgressBar, Terms
+from fouriertree.observers import STALLED, Found, Patience, ProgressBar, Terms
 from fouriertree.problems import Problem
 from fouriertree.search import ALL_TERMS, FTG, Budget, Observer, Search, run
 from fouriertree.space import EmpiricalSpace
@@ -100,7 +100,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         target = exact if self.target_loss is None else float(self.target_loss)
         problem = Problem(space, Grammar(self._primitives, X.shape[1]))
         found = Found()
-        budget = Budget(self.max_traverses, self.time_limit, target)
+        traverses = None if self.max_traverses is None else int(self.max_traverses)
+        budget = Budget(traverses, self.time_limit, target)
         self.stop_reason_ = self._run(problem, budget, found, float(space.weights.sum()))
         self.traverses_ = found.traverses
         self._tabulate(space, found.sums)
@@ -176,12 +177,14 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
                 longest = getattr(searches[0], "max_terms", None)
                 observers.append(stack.enter_context(ProgressBar(budget, longest, weight)))
             k, reason = 0, ALL_TERMS
-            while reason == ALL_TERMS and (k < len(searches) or not (unlimited or self.search)):
-                patience = [Patience()] if unlimited else []
+            while reason in (ALL_TERMS, STALLED) and (k < len(searches) or not (unlimited or self.search)):
+                patience = [Patience()] if unlimited or self.search is None else []
                 left = remaining(budget, time.monotonic() - started, found.traverses)
                 try:
                     search = searches[k % len(searches)]
-                    reason = run(search, problem, left, [*observers, *patience], self.seed_ + k).reason
+                    reason = run(
+                        search, problem, left, [*observers, *patience], nth_seed(self.seed_, k)
+                    ).reason
                 except KeyboardInterrupt:
                     # The loop catches those between its first and its last event.
                     return "interrupted"

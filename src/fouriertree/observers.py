@@ -11,6 +11,7 @@ from fouriertree.search import Accepted, Budget, Event, Progress, StopSearch
 
 #: a run without limits ends after this many candidates in a row of which none was accepted
 PATIENCE = 100_000
+STALLED = f"none of the last {PATIENCE:,} candidates was of use"
 
 Terms = tuple[tuple[float, ...], tuple[Expression, ...]]
 
@@ -61,7 +62,7 @@ class Patience:
         if (event.terms, event.loss) != (self.last.terms, self.last.loss):
             self.last = event
         elif event.candidates - self.last.candidates >= self.candidates:
-            raise StopSearch(f"none of the last {self.candidates:,} candidates was of use")
+            raise StopSearch(STALLED)
 
 
 class ProgressBar:

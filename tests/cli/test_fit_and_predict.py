@@ -185,7 +185,7 @@ def test_on_a_terminal_long_formulas_are_cut_in_the_middle_and_it_is_said(monkey
     rows = [(1, 1, 0.5, -1e-17, "0.25"), (2, 9, 0.1, 0.9, chosen)]
     equations = pd.DataFrame(rows, columns=["n_terms", "complexity", "loss", "r2", "equation"])
     monkeypatch.setattr(sys, "stdout", terminal)
-    show.show_rich_table(show.presentable(equations), 1, "y")
+    show.show_rich_table(equations, 1, "y")
     text = terminal.getvalue()
     assert "…" in text
     assert show.SHORTENED in text

@@ -1,5 +1,7 @@
 """Results of the compiled engine are the same to the last bit for any threads, batches and order."""
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from fouriertree.engine import CompiledEngine
 from fouriertree.engine.compiled import PANEL_BLOCKS
 from fouriertree.engine.drivers import BLOCK_ROWS
-from fouriertree.expr import PrimitiveSet, Programs
+from fouriertree.expr import PrimitiveSet, Programs, parse
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 
 N_PROGRAMS = 60
@@ -110,3 +112,15 @@ def test_a_value_is_the_same_in_any_row(programs, dtype):
     assert calm.sum() > 10
     shuffled = engine.evaluate(small, X[order])
     assert_identical([shuffled[calm]], [values[calm][:, order]])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_threads_work_in_a_forked_child():
+    engine = CompiledEngine(n_jobs=2)
+    batch, X = [parse(f"sin(x0 + {i})") for i in range(200)], np.linspace(0, 1, 50)[:, None]
+    expected = engine.evaluate(batch, X)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if np.array_equal(engine.evaluate(batch, X), expected) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -1,12 +1,13 @@
 """The compiled GP searches against slow twins on Expression objects, and what holds for every run."""
 
+import pickle
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from fouriertree.expr import Expression, Programs
+from fouriertree.expr import Expression, PrimitiveSet, Programs
 from fouriertree.expr._draw import below, draw_ramped, draw_tree, mix, random_bits, stream_key
 from fouriertree.expr._span import degree_of, span_size
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
@@ -18,6 +19,7 @@ from fouriertree.search.gp.loops import (
     ENLARGEMENTS,
     GENERATION_SPAN,
     INDIVIDUALS,
+    LARGEST_TREE,
     LATEST_SPAN,
     SIZES,
     SPAN,
@@ -250,8 +252,8 @@ def test_the_first_population_is_ramped_half_and_half_of_two_to_six_levels():
     assert list(map(str, found)) == list(map(str, expected))
 
 
-def test_mutation_chooses_every_node_of_the_parent_equally_often():
-    # The parent of a (1+1)-GP on a constant target stays; its mutants' cuts are what the streams say.
+def test_the_streams_choose_every_node_equally_often():
+    # That mutations are made where the streams say is what the slow twins show.
     n = 13
     cuts = [Stream(1, i).below(0, n) for i in range(20_000)]
     assert stats.chisquare(np.bincount(cuts, minlength=n)).pvalue > 1e-4
@@ -265,9 +267,36 @@ def test_many_rows_and_weights_give_the_loss_of_the_space():
     assert state.progress.loss == pytest.approx(loss_of(problem, state.expression), rel=1e-9)
 
 
-def test_operators_of_the_user_take_part():
-    from fouriertree.expr import PrimitiveSet
+def test_tall_trees_on_many_rows_have_the_loss_of_the_space():
+    X = np.random.default_rng(0).uniform(-1, 1, (2000, 1))
+    problem = Problem(EmpiricalSpace(X, X[:, 0] * 30), Grammar(PrimitiveSet(["add"])))
+    for search in (OnePlusLambda(20), CanonicalGP(40)):
+        state = run(search, problem, Budget(3000), seed=0).state
+        assert state.expression.depth > 5
+        assert state.progress.loss == pytest.approx(loss_of(problem, state.expression), rel=1e-9, abs=1e-12)
 
+
+def test_trees_do_not_grow_without_limit():
+    X = np.linspace(0, 1, 20)[:, None]
+    problem = Problem(EmpiricalSpace(X, 1e12 * X[:, 0]), Grammar(PrimitiveSet(["add"])))
+    state = run(CanonicalGP(100), problem, Budget(40_000), seed=0).state
+    sizes = state.population.store.nodes["size"][state.population.roots]
+    assert LARGEST_TREE / 4 < sizes.max() <= LARGEST_TREE
+
+
+def test_a_grammar_of_more_columns_than_the_data_is_refused():
+    problem = Problem(EmpiricalSpace(np.ones((5, 2)), np.ones(5)), Grammar(n_columns=50))
+    with pytest.raises(ValueError, match="50 columns"):
+        CanonicalGP().init(problem, 0)
+
+
+def test_the_state_of_a_run_cannot_be_pickled():
+    state, _ = OnePlusLambda().init(CONVENTIONAL["koza1"].problem(0), 0)
+    with pytest.raises(TypeError, match="pickled"):
+        pickle.dumps(state)
+
+
+def test_operators_of_the_user_take_part():
     operators = PrimitiveSet(["add", "mul"])
     operators.add("softstep", lambda a: a / (1.0 + abs(a)))
     X = np.linspace(-2, 2, 40)[:, None]
@@ -299,6 +328,9 @@ def test_the_largest_span_of_a_generation_is_that_of_all_its_trees():
         (CanonicalGP(elites=-1), "elites"),
         (CanonicalGP(mutation_levels=30), "mutation_levels"),
         (CanonicalGP(init_levels=(5, 2)), "init_levels"),
+        (CanonicalGP(crossover_rate=5), "crossover_rate"),
+        (CanonicalGP(watch=np.zeros(7, np.int64)), "watch"),
+        (OnePlusLambda(watch=np.zeros(2, np.int64)), "watch"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(search, what):

@@ -21,7 +21,7 @@ def show(regressor: SymbolicRegressor, target: str) -> None:
     """The table of formulas: a Rich table for a terminal, plain text without line breaks for a pipe."""
     from fouriertree.front import table_text
 
-    equations = presentable(regressor.equations_)
+    equations = regressor.equations_
     with printing():
         # Not what Rich takes for a terminal: FORCE_COLOR must not cut formulas in a pipe.
         if sys.stdout.isatty():
@@ -34,11 +34,6 @@ def show(regressor: SymbolicRegressor, target: str) -> None:
         print(
             f"stopped: {regressor.stop_reason_}; {regressor.traverses_:,} traverses; seed {regressor.seed_}"
         )
-
-
-def presentable(equations: pd.DataFrame) -> pd.DataFrame:
-    """The table with R² as it is shown; adding zero turns -0.0 into 0.0."""
-    return equations.assign(r2=equations["r2"].round(6) + 0.0)
 
 
 def only_the_mean(regressor: SymbolicRegressor) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
@@ -190,7 +190,11 @@ class CompiledEngine:
         """Do the same work on every thread, this one included, until the call has no task left."""
         with announced("compiling the engine for this processor"):
             helpers = [thread_pool().submit(work) for _ in range(min(self.n_threads, call.n_tasks) - 1)]
-            work()
+            try:
+                work()
+            finally:
+                # They write to memory that is freed as soon as an interrupt leaves this function.
+                wait(helpers)
             for helper in helpers:
                 helper.result()
 
@@ -198,6 +202,11 @@ class CompiledEngine:
 @cache
 def thread_pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="fouriertree")
+
+
+if hasattr(os, "register_at_fork"):
+    # A pool has no threads in a forked child, and would wait for them forever.
+    os.register_at_fork(after_in_child=thread_pool.cache_clear)
 
 
 class _Call:

@@ -26,7 +26,6 @@ LN2_PARTS = {
 TRIG_LIMIT = {"f64": 1.0e9, "f32": 1.0e5}
 TWO_OVER_PI = 0.6366197723675814
 LOG2_E = 1.4426950408889634
-SQRT_HALF = 0.7071067811865476
 PI_2_HIGH, PI_2_LOW = 1.5707963267948966, 6.123233995736766e-17
 
 
@@ -203,24 +202,24 @@ def asin_polynomial(r: Lanes, z: Lanes) -> Lanes:
     return (r * z).fma(z.horner(polynomial("ASIN", r.format)), r)
 
 
-def asin_acos_parts(x: Lanes) -> tuple[Lanes, Lanes, Lanes]:
-    """(mask |x| > ½, asin of the reduced argument, |x|)."""
+def asin_acos_parts(x: Lanes) -> tuple[Lanes, Lanes]:
+    """(mask |x| > ½, asin of the reduced argument)."""
     size = x.absolute()
     large = size.compare(">", 0.5)
     z_large = (1.0 - size) * 0.5
     z = large.where(z_large, size * size)
     r = large.where(z_large.sqrt(), size)
-    return large, asin_polynomial(r, z), size
+    return large, asin_polynomial(r, z)
 
 
 def asin(x: Lanes) -> Lanes:
-    large, part, _ = asin_acos_parts(x)
+    large, part = asin_acos_parts(x)
     value = large.where(x.like(PI_2_HIGH) - (part * 2.0 - PI_2_LOW), part)
     return value.with_sign_of(x)
 
 
 def acos(x: Lanes) -> Lanes:
-    large, part, _ = asin_acos_parts(x)
+    large, part = asin_acos_parts(x)
     negative = x.compare("<", 0.0)
     twice = part * 2.0
     pi_high, pi_low = 2 * PI_2_HIGH, 2 * PI_2_LOW

@@ -61,9 +61,6 @@ class Lanes:
         """The floating-point constant in every lane."""
         return self._wrap(ir.Constant(self.format.vector, [constant] * self.format.lanes))
 
-    def like_integer(self, constant: int) -> Lanes:
-        return self._wrap(ir.Constant(self.format.integers, [constant] * self.format.lanes))
-
     # arithmetic -------------------------------------------------------------------------------------
     def __add__(self, other: Lanes | float) -> Lanes:
         return self._wrap(self.builder.fadd(self.value, self._coerce(other)))
@@ -160,9 +157,6 @@ class Lanes:
 
     def iand(self, mask: Lanes | int) -> Lanes:
         return self._wrap(self.builder.and_(self.value, self._coerce(mask)))
-
-    def ior(self, mask: Lanes | int) -> Lanes:
-        return self._wrap(self.builder.or_(self.value, self._coerce(mask)))
 
     def ixor(self, mask: Lanes | int) -> Lanes:
         return self._wrap(self.builder.xor(self.value, self._coerce(mask)))

@@ -71,6 +71,8 @@ class PolynomialSpace:
         """Gauss–Legendre points for polynomials of every degree up to the largest rung."""
         target = self._polynomial
         rungs = [n for n in RUNGS if n > target.degree]
+        if not rungs:
+            raise ValueError(f"the target has degree {target.degree}; points serve degrees below {RUNGS[-1]}")
         points = [gauss_legendre(float(self.a), float(self.b), n) for n in rungs]
         return [(nodes[:, None], target.values(nodes), weights) for nodes, weights in points]
 

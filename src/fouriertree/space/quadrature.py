@@ -41,7 +41,10 @@ def standard_nodes(n: int) -> tuple[NDArray[np.longdouble], NDArray[np.longdoubl
         value, slope = legendre(n, x)
         x = x - value / slope
     slope = legendre(n, x)[1]
-    return x, 2 / ((1 - x) * (1 + x) * slope**2)
+    found = x, 2 / ((1 - x) * (1 + x) * slope**2)
+    for array in found:
+        array.flags.writeable = False
+    return found
 
 
 def legendre(n: int, x: Any) -> tuple[Any, Any]:

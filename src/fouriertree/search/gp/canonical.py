@@ -14,7 +14,14 @@ from fouriertree.search.events import Event, Progress
 from fouriertree.search.gp.loops import canonical_generation, first_population, watch_all
 from fouriertree.search.gp.nodes import Store
 from fouriertree.search.gp.one_plus_lambda import accepted
-from fouriertree.search.gp.state import Setting, as_expression, check_at_least, check_levels, gp_progress
+from fouriertree.search.gp.state import (
+    Setting,
+    as_expression,
+    check_at_least,
+    check_levels,
+    check_watch,
+    gp_progress,
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,8 @@ class Population:
 
 @dataclass(frozen=True)
 class CanonicalState:
+    """The population and its nodes.  A step returns a new state and reuses the store: the old state is spent."""
+
     seed: int
     setting: Setting
     population: Population
@@ -47,8 +56,11 @@ class CanonicalState:
 
 @dataclass(frozen=True)
 class CanonicalGP:
-    """Generational GP as configured in the paper.
+    """Generational GP as configured in the paper: binary tournaments, one child per crossover, elites kept.
 
+    crossover_rate: chance that an offspring is its first parent with a subtree of the second.
+    mutation_rate: chance, at each node on the way down the leftmost spine, to be replaced by a tree of up to
+        mutation_levels levels.
     in_place: as in the published runs, a parent that skips crossover is mutated itself and shared with the offspring,
         while its stored loss stays (elites included); False copies it first.
     watch: running statistics of polynomial trees, see `loops.watched`; None for none.
@@ -65,9 +77,13 @@ class CanonicalGP:
 
     def init(self, problem: Problem, seed: int) -> tuple[CanonicalState, list[Event]]:
         check_at_least("elites", self.elites, 0)
+        for name in ("crossover_rate", "mutation_rate"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ValueError(f"{name} must be a probability, from 0 to 1; got {getattr(self, name)}")
         check_at_least("population", self.population, self.elites + 1)
         check_levels("init_levels", *self.init_levels)
         check_levels("mutation_levels", 1, self.mutation_levels)
+        check_watch(self.watch, problem)
         setting = Setting.of(problem)
         store, used, roots, losses = first_population(
             setting.packed, setting.points.width, setting.grammar, setting.arity, seed, self.population,

@@ -29,6 +29,8 @@ from fouriertree.search.gp.nodes import (
 #: trees are drawn with so many levels at most, and into a buffer that holds a full one
 MOST_DRAWN_LEVELS = 10
 DRAWN_TOKENS = 2**MOST_DRAWN_LEVELS
+#: offspring of more nodes are refused, where the paper knows no limit: its largest trees have some ten thousand
+LARGEST_TREE = 1_000_000
 #: nodes that a store has room for at least, beside twice those in use
 SPARE_NODES = 30_000
 
@@ -139,7 +141,11 @@ def one_plus_lambda(
             end = add_ramped(store, used, mix(key), lo, hi, grammar, room, arity, points)
             end = rebuild(store, end, path, n, latest(store, end), points)
             child = latest(store, end)
-            found = loss_of_tree(points, store, child, arity)
+            found = (
+                loss_of_tree(points, store, child, arity)
+                if store.nodes[child].size <= LARGEST_TREE
+                else np.inf
+            )
             if watch.size:
                 watched(watch, store, child, arity, found < min(loss, best_loss))
             # The nodes of an offspring that is not the best so far are overwritten by the next one.
@@ -202,7 +208,8 @@ def canonical_generation(
     for i in range(elites, n):
         key = stream_key(seed, evaluations + i - elites)
         host, donor = tree[tournament(key, 0, losses)], tree[tournament(key, 2, losses)]
-        root, part = all_roots[host], all_roots[donor]
+        parent, part = all_roots[host], all_roots[donor]
+        root = parent
         deepest = store.nodes[root].depth + store.nodes[part].depth
         if used + 2 * deepest + DRAWN_TOKENS > store.nodes.shape[0]:
             store, used = swept(store, used, all_roots[:n_trees], SPARE_NODES + 2 * deepest + DRAWN_TOKENS)
@@ -228,7 +235,7 @@ def canonical_generation(
             used = add_tokens(store, used, tokens, first, DRAWN_TOKENS, arity, points)
             used = rebuild(store, used, path, depth, latest(store, used), points)
             root = latest(store, used)
-        all_roots[host] = root
+        all_roots[host] = root if store.nodes[root].size <= LARGEST_TREE else parent
         new_tree[i] = host
     roots, new_tree = live_trees(all_roots, n_trees, new_tree)
     for i in range(elites, n):

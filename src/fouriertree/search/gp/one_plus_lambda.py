@@ -14,14 +14,25 @@ from fouriertree.search.budget import Budget
 from fouriertree.search.events import Accepted, Event, Progress
 from fouriertree.search.gp.loops import first_population, one_plus_lambda, watch_all
 from fouriertree.search.gp.nodes import Store
-from fouriertree.search.gp.state import Setting, as_expression, check_at_least, check_levels, gp_progress
+from fouriertree.search.gp.state import (
+    Setting,
+    as_expression,
+    check_at_least,
+    check_levels,
+    check_watch,
+    gp_progress,
+)
 
 #: offspring per call: some milliseconds, so that Ctrl-C and time limits are heard
 OFFSPRING_PER_STEP = 5000
+#: node evaluations per call, where rows are many; a generation is not cut, however long it takes
+NODES_PER_STEP = 500_000_000
 
 
 @dataclass(frozen=True)
 class OnePlusLambdaState:
+    """The parent and its nodes.  A step returns a new state and reuses the store: the old state is spent."""
+
     seed: int
     setting: Setting
     store: Store
@@ -41,6 +52,7 @@ class OnePlusLambda:
 
     offspring: λ; 1 is the (1+1)-GP.
     init_levels, mutation_levels: (lo, hi) of ramped half-and-half for the first parent and for mutations.
+    generations_per_step: generations between two looks at the budget; by default some thousand offspring.
     watch: running statistics of polynomial trees, see `loops.watched`; None for none.
     """
 
@@ -54,6 +66,7 @@ class OnePlusLambda:
         check_at_least("offspring", self.offspring, 1)
         check_levels("init_levels", *self.init_levels)
         check_levels("mutation_levels", *self.mutation_levels)
+        check_watch(self.watch, problem)
         setting = Setting.of(problem)
         store, used, roots, losses = first_population(
             setting.packed, setting.points.width, setting.grammar, setting.arity, seed, 1, *self.init_levels
@@ -73,7 +86,7 @@ class OnePlusLambda:
         watch = np.zeros(0, np.int64) if self.watch is None else self.watch
         store, used, parent, loss, evaluations, when, losses = one_plus_lambda(
             setting.packed, setting.grammar, setting.arity, state.seed, self.offspring,
-            self._generations(before, budget), *self.mutation_levels, state.store, state.used, state.parent,
+            self._generations(state, budget), *self.mutation_levels, state.store, state.used, state.parent,
             before.loss, before.traverses, float(budget.target_loss), watch,
         )  # fmt: skip
         progress = gp_progress(int(evaluations), float(loss))
@@ -84,11 +97,15 @@ class OnePlusLambda:
         events: list[Event] = [gp_progress(int(e), float(x)) for e, x in zip(when, losses, strict=True)]
         return state, [*events, accepted(state)]
 
-    def _generations(self, before: Progress, budget: Budget) -> int:
-        n = self.generations_per_step or max(1, OFFSPRING_PER_STEP // self.offspring)
+    def _offspring_per_step(self, state: OnePlusLambdaState) -> int:
+        rows = sum(rung.n_rows for rung in state.setting.points.rungs)
+        return int(min(OFFSPRING_PER_STEP, NODES_PER_STEP / (rows * state.expression.size)))
+
+    def _generations(self, state: OnePlusLambdaState, budget: Budget) -> int:
+        n = self.generations_per_step or max(1, self._offspring_per_step(state) // self.offspring)
         if budget.max_traverses is None:
             return n
-        return max(1, min(n, -(-(budget.max_traverses - before.traverses) // self.offspring)))
+        return max(1, min(n, -(-(budget.max_traverses - state.progress.traverses) // self.offspring)))
 
 
 def accepted(state: Any) -> Accepted:

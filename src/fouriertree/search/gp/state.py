@@ -14,7 +14,7 @@ from fouriertree.expr.opcodes import VAR
 from fouriertree.problems import Problem
 from fouriertree.search.events import Progress
 from fouriertree.search.gp.evaluation import PackedPoints, Points
-from fouriertree.search.gp.loops import MOST_DRAWN_LEVELS
+from fouriertree.search.gp.loops import MOST_DRAWN_LEVELS, WATCHED
 from fouriertree.search.gp.nodes import Store, flatten
 
 
@@ -30,10 +30,20 @@ class Setting:
     @classmethod
     def of(cls, problem: Problem) -> Setting:
         primitives = problem.grammar.primitives
+        if problem.grammar.n_columns > problem.space.n_columns:
+            # Compiled code would read beyond the data.
+            raise ValueError(
+                f"the grammar has {problem.grammar.n_columns} columns, but the data has {problem.space.n_columns}"
+            )
         points = Points.of(problem.space.samples(), operators_table(primitives))
         arity = np.zeros(int(primitives.opcodes.max(initial=VAR)) + 1, np.int64)
         arity[primitives.opcodes] = primitives.arities
         return cls(points, points.packed(), problem.grammar.packed(), arity)
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "the state of a running GP holds addresses of this process, and cannot be copied or pickled"
+        )
 
 
 def check_levels(name: str, lo: int, hi: int) -> None:
@@ -47,6 +57,20 @@ def check_levels(name: str, lo: int, hi: int) -> None:
 def check_at_least(name: str, value: float, least: float) -> None:
     if not value >= least:
         raise ValueError(f"{name} must be at least {least}; got {value}")
+
+
+def check_watch(watch: NDArray[np.int64] | None, problem: Problem) -> None:
+    """ValueError unless these statistics can be kept: they are of polynomial trees with whole numbers."""
+    if watch is None:
+        return
+    if watch.shape != (WATCHED,) or watch.dtype != np.int64:
+        raise ValueError(
+            f"watch must be {WATCHED} integers of 64 bits; got shape {watch.shape} of {watch.dtype}"
+        )
+    grammar = problem.grammar
+    whole = grammar.constants[0] == grammar.constants[1] == int(grammar.constants[0])
+    if not set(grammar.primitives.names) <= {"add", "sub", "mul"} or not whole:
+        raise ValueError("watch is for trees of add, sub and mul over one whole constant")
 
 
 def operators_table(primitives: PrimitiveSet) -> Any:
