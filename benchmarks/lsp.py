@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from bars import Bar, finish
@@ -16,7 +15,7 @@ from rich.console import Console
 from rich.progress import track
 
 from fouriertree import FTG, Budget, run
-from fouriertree.expr.polynomial import Polynomial, normal_form
+from fouriertree.paper.exact import exact_loss, integer_polynomial
 from fouriertree.problems import LargeScalePolynomial
 from fouriertree.search import Accepted, Event
 
@@ -44,15 +43,11 @@ def solve(search: FTG, lsp: LargeScalePolynomial, goal: float, traverses: int, s
 
     started = time.perf_counter()
     # A little below the goal, because the coefficients of the finished formula are rounded.
-    ended = run(search, lsp.problem(), Budget(traverses, target_loss=goal / 4), [keep_best], seed)
+    run(search, lsp.problem(), Budget(traverses, target_loss=goal / 4), [keep_best], seed)
     seconds = time.perf_counter() - started
     progress = best[-1].progress
-    elements = ended.state.expressions[: progress.terms]
-    formula = Polynomial(())
-    for coefficient, element in zip(best[-1].coefficients, elements, strict=True):
-        formula = formula + normal_form(element) * Polynomial.of([Fraction(float(coefficient))])
-    difference = lsp.target - formula
-    exact = float((difference * difference).integral(lsp.a, lsp.b))
+    elements = [integer_polynomial(element) for element in best[-1].expressions]
+    exact = exact_loss(lsp.target, best[-1].coefficients.tolist(), elements, lsp.a, lsp.b)
     reached = exact <= goal and progress.traverses <= traverses
     return Outcome(progress.traverses, progress.terms, progress.loss, exact, reached, seconds)
 
