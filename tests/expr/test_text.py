@@ -47,7 +47,8 @@ def test_text_with_column_names_reads_back_with_the_same_names(e, names):
 
 @given(expressions(edges=False), st.integers(1, 17))
 def test_rounded_text_reads_back_as_a_formula(e, digits):
-    parse(e.text(digits=digits))
+    read = parse(e.text(digits=digits))
+    assert read.columns == e.columns
 
 
 @pytest.mark.parametrize(
