@@ -26,6 +26,7 @@ from fouriertree.search.gp.loops import (
     WATCHED,
 )
 from fouriertree.space import EmpiricalSpace
+from fouriertree.testing.searches import CHECKS
 
 U64 = np.uint64
 
@@ -192,6 +193,16 @@ def test_mutation_in_place_leaves_stale_losses_and_copying_leaves_none():
 # Theorems --------------------------------------------------------------------------------------------
 SEARCHES = [OnePlusLambda(1), OnePlusLambda(50), CanonicalGP(60), CanonicalGP(60, in_place=True)]
 every_search = pytest.mark.parametrize("search", SEARCHES, ids=repr)
+
+
+CONTRACT = [OnePlusLambda(10, generations_per_step=1), CanonicalGP(30)]
+
+
+@pytest.mark.parametrize("search", CONTRACT, ids=repr)
+@pytest.mark.parametrize("name", ["koza1", "nguyen7"])
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
+def test_gp_satisfies_the_contract_for_searches(check, name, search):
+    check(search, CONVENTIONAL[name].problem(2), np.random.default_rng(0))
 
 
 @every_search

@@ -94,7 +94,9 @@ class OnePlusLambda:
         if len(when) == 0:
             return state, []
         state = replace(state, expression=as_expression(store, parent, problem.grammar.primitives))
-        events: list[Event] = [gp_progress(int(e), float(x)) for e, x in zip(when, losses, strict=True)]
+        # The loop itself tells where the run stands at the end of the step.
+        earlier = [(int(e), float(x)) for e, x in zip(when, losses, strict=True) if e < evaluations]
+        events: list[Event] = [gp_progress(e, x) for e, x in earlier]
         return state, [*events, accepted(state)]
 
     def _offspring_per_step(self, state: OnePlusLambdaState) -> int:
