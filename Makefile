@@ -7,10 +7,11 @@ BIN := .venv/bin
 RUN_STAMP := .venv/.installed
 TEST_STAMP := .venv/.installed-test
 BENCH_STAMP := .venv/.installed-bench
+PEERS_STAMP := .venv/.installed-peers
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow lint format bench-engine bench-ftg bench-lsp bench-gp bench-scaling bench-cold clean
+.PHONY: help install run test test-slow lint format bench-engine bench-ftg bench-lsp bench-gp bench-scaling bench-cold bench-peers clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +55,9 @@ bench-scaling: $(RUN_STAMP) ## measure how a fit's time grows with rows, columns
 bench-cold: $(RUN_STAMP) ## time a cold `make run` and a warm `fouriertree fit`
 	@$(BIN)/python benchmarks/cold.py
 
+bench-peers: $(PEERS_STAMP) ## find laws and predict tables, against other systems (hours; goes on where it stopped)
+	@$(BIN)/fouriertree bench --system all --noise 0 --noise 0.01 --report docs/benchmarks.md
+
 clean: ## remove .venv, caches and built files
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
@@ -80,3 +84,9 @@ $(BENCH_STAMP): pyproject.toml | $(BIN)/python
 	@echo "installing fouriertree and the systems to compare with into .venv (about two minutes)"
 	@$(PIP_INSTALL) -e '.[bench]'
 	@touch $(RUN_STAMP) $@
+
+# RILS-ROLS builds itself with what is installed, and does not say with what; where it cannot, we do without.
+$(PEERS_STAMP): $(BENCH_STAMP)
+	@$(PIP_INSTALL) pybind11 setuptools wheel
+	@$(PIP_INSTALL) --no-build-isolation rils-rols || echo "RILS-ROLS needs a C++ compiler; it is left out" >&2
+	@touch $@

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from fouriertree._version import __version__
-from fouriertree.cli import demo, fit, paper, predict, problems
+from fouriertree.cli import bench, demo, fit, paper, predict, problems
 from fouriertree.cli.errors import BAD_INPUT, INTERRUPTED, InputError
 from fouriertree.cli.output import printing, say
 
@@ -66,6 +66,7 @@ app.command("predict")(predict.predict)
 app.command("demo")(demo.demo)
 app.command("paper")(paper.paper)
 app.command("problems")(problems.problems)
+app.command("bench")(bench.bench)
 
 
 def say_version(wanted: bool) -> None:

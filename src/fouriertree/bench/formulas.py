@@ -1,0 +1,88 @@
+"""Formulas as text, as SymPy expressions and as functions of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Symbols = Mapping[str, Any]
+
+
+def variables(lows: Sequence[float]) -> list[Any]:
+    """x0, x1, …: SymPy symbols that know the signs of their columns, given the smallest value of each.
+
+    On data without negative numbers √(x²) and x are one law, and a judge must be able to see that.
+    """
+    import sympy
+
+    return [sympy.Symbol(f"x{j}", **sign(low)) for j, low in enumerate(lows)]
+
+
+def sign(low: float) -> dict[str, bool]:
+    if low > 0.0:
+        return {"positive": True}
+    return {"nonnegative": True} if low == 0.0 else {"real": True}
+
+
+def parse(text: str, symbols: Symbols) -> Any:
+    """The SymPy expression of a formula; `symbols` by name, and the functions that systems write.
+
+    >>> import sympy
+    >>> parse("square(x0) + 2^x0", {"x0": sympy.Symbol("x0")})
+    2**x0 + x0**2
+    """
+    import sympy
+
+    functions = {
+        "square": lambda a: a**2,
+        "cube": lambda a: a**3,
+        "inv": lambda a: 1 / a,
+        "reciprocal": lambda a: 1 / a,
+        "neg": lambda a: -a,
+        "pow": lambda a, b: a**b,
+        "div": lambda a, b: a / b,
+        "abs": sympy.Abs,
+        "min": sympy.Min,
+        "max": sympy.Max,
+        "pdiv": lambda a, b: sympy.Piecewise((1, sympy.Eq(b, 0)), (a / b, True)),
+        "plog": lambda a: sympy.Piecewise((0, sympy.Eq(a, 0)), (sympy.log(sympy.Abs(a)), True)),
+        "guarded": lambda a, guard, otherwise: sympy.Piecewise(
+            (a, sympy.Abs(guard) > 0.001), (otherwise, True)
+        ),
+    }
+    return sympy.parse_expr(text.replace("^", "**"), local_dict={**functions, **symbols})
+
+
+def harmonic(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 + 1/2 + … + 1/x, continued to real x by the digamma function."""
+    from scipy.special import digamma
+
+    return np.asarray(digamma(np.asarray(x) + 1.0) + np.euler_gamma)
+
+
+def evaluate(formula: Any, symbols: Sequence[Any], X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values of a SymPy expression on the rows of X: (n_rows,); NaN where it is not real."""
+    import sympy
+
+    # Not with the module "scipy": SymPy writes a factor times a harmonic number without the brackets it needs there.
+    function = sympy.lambdify(list(symbols), formula, modules=[{"harmonic": harmonic}, "numpy"], cse=True)
+    with np.errstate(all="ignore"):
+        values = np.asarray(function(*X.T.astype(np.float64)))
+    if np.iscomplexobj(values):
+        values = np.where(values.imag == 0.0, values.real, np.nan)
+    return np.broadcast_to(values.astype(np.float64), (len(X),)).copy()
+
+
+def size(formula: Any) -> int:
+    """Nodes of the expression tree, as SRBench counts them.
+
+    >>> import sympy
+    >>> size(sympy.sympify("2*x + sin(y)"))
+    6
+    """
+    import sympy
+
+    return sum(1 for _ in sympy.preorder_traversal(formula))

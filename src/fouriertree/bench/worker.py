@@ -1,0 +1,108 @@
+"""One fit in a process of its own: `python -m fouriertree.bench.worker`, a task on stdin, results on stdout.
+
+Results come as JSON lines, one per stage, so that a process that is killed in one stage keeps those before it:
+ready (imported and warm), fitted (the formula), measured (numbers on test rows), judged (the symbolic rule), sized
+(nodes after simplification).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+import numpy as np
+
+from fouriertree.bench import judge
+from fouriertree.bench.cases import Data
+from fouriertree.bench.forms import has_form
+from fouriertree.bench.formulas import evaluate, parse, size
+from fouriertree.bench.rounding import simplified
+from fouriertree.bench.suites import load
+from fouriertree.bench.systems import SYSTEMS, Fit
+from fouriertree.bench.tasks import Task
+
+Record = dict[str, Any]
+
+
+def main() -> NoReturn:
+    answers = private_stdout()
+    job = json.load(sys.stdin)
+    folder = job.pop("folder")
+    try:
+        for record in stages(Task(**job), Path(folder) if folder else None):
+            print(json.dumps(record), file=answers, flush=True)
+    except Exception as error:
+        print(json.dumps({"failed": f"{type(error).__name__}: {error}"}), file=answers, flush=True)
+    # No ceremony: the runtimes of some systems do not come to an end by themselves.
+    os._exit(0)
+
+
+def private_stdout() -> IO[str]:
+    """The real stdout, for us alone: what systems print there, even from C++, goes to stderr."""
+    private = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    return private
+
+
+def stages(task: Task, folder: Path | None) -> Iterator[Record]:
+    """Records of the stages, one after the other."""
+    fit = SYSTEMS[task.system].fit
+    data = load(task.suite, task.case, task.seed, task.rows, task.noise, task.disguise, folder)
+    warm_up(fit)
+    yield {"stage": "ready"}
+    found = fitted(fit, data, task)
+    yield {"stage": "fitted", **found}
+    model = parse(found["formula"], {str(symbol): symbol for symbol in data.symbols})
+    measures = measured(model, data, task.noise)
+    yield {"stage": "measured", **measures}
+    yield {"stage": "judged", **judged(model, data, measures["r2"])}
+    yield {"stage": "sized", "size": size(simplified(model))}
+
+
+def warm_up(fit: Fit) -> None:
+    """A short fit to a tiny table, so that no measured one waits for imports and compilers."""
+    X = np.linspace(1.0, 2.0, 40).reshape(20, 2)
+    fit(X, np.sin(3.0 * X[:, 0]) + X[:, 1] ** 2, 1.0, 0)
+
+
+def fitted(fit: Fit, data: Data, task: Task) -> Record:
+    """The formula and what it took; a processor that others use too shows as fewer seconds of it than of the clock."""
+    clock, processor = time.perf_counter(), time.process_time()
+    formula = fit(data.X, data.y, task.seconds, task.seed)
+    return {
+        "formula": formula,
+        "fit_seconds": time.perf_counter() - clock,
+        "processor_seconds": time.process_time() - processor,
+    }
+
+
+def measured(model: Any, data: Data, noise: float) -> Record:
+    """Numbers on test rows; the size is that of the formula as it is, until a smaller one is known."""
+    predicted = evaluate(model, data.symbols, data.X_test)
+    error = judge.relative_error(data.y_test, predicted)
+    record: Record = {"r2": judge.r2(data.y_test, predicted), "error": error, "size": size(model)}
+    if data.truth is not None:
+        record |= {
+            "exact": judge.exact(error, noise),
+            "equivalent": judge.equivalent(model, data),
+            "truth_size": size(simplified(data.truth)),
+        }
+    return record
+
+
+def judged(model: Any, data: Data, r2: float) -> Record:
+    """The verdict, where there is a law to find."""
+    if data.truth is not None:
+        return {"symbolic": r2 > judge.LEAST_R2 and judge.symbolic(model, data)}
+    if data.law is not None:
+        return {"symbolic": has_form(model, data)}
+    return {}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,631 @@
+"""Programs with their slopes by the constants in them, and the fit of those constants to a target.
+
+Slopes are taken in reverse: the adjoints ∂e/∂(token) run from the root of a program down to its constants, each token
+handing (its own adjoint) × (partial derivative) to its arguments.  Values and adjoints are one straight list of vector
+operations, the tape, which is recorded once for a model and played for every new choice of its constants.
+
+The fit is variable projection (Golub and Pereyra 1973, in Kaufman's form of 1975).  For y ≈ Σ c_j·e_j(x; θ) the best
+coefficients are c(θ) = Φ(θ)⁺y, so that only θ is searched: with P⊥ = I − ΦΦ⁺ the residual r(θ) = P⊥y has the
+Jacobian −P⊥·(∂Φ/∂θ)·c, up to a part that vanishes with the residual, and Levenberg–Marquardt steps follow from it.
+Everything is weighted by √w throughout.
+
+Rows are padded to whole vectors as `CompiledEngine.prepare` does: padding repeats the last row and weighs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fouriertree.compiling import kernel
+from fouriertree.engine.base import as_programs, check_columns
+from fouriertree.engine.compiled import CompiledEngine
+from fouriertree.engine.interpreter import BINARY_MASK, operator_address
+from fouriertree.engine.lanes import FLOAT64
+from fouriertree.engine.memory import call_operator, next_number
+from fouriertree.engine.sums import dot
+from fouriertree.expr import Expression
+from fouriertree.expr.opcodes import (
+    ABS,
+    ACOS,
+    ADD,
+    ASIN,
+    ATAN,
+    CONST,
+    COS,
+    CUBE,
+    DIV,
+    EXP,
+    INV,
+    LOG,
+    MAX,
+    MIN,
+    MUL,
+    NEG,
+    PDIV,
+    PLOG,
+    POW,
+    SIN,
+    SQRT,
+    SQUARE,
+    SUB,
+    TAN,
+    TANH,
+    USER_OPCODE_START,
+    VAR,
+)
+
+LANES = FLOAT64.lanes
+#: rows per block: the values of some dozen tokens stay in the second-level cache
+BLOCK_ROWS = 1024
+#: a term whose part orthogonal to the terms before it is relatively smaller has coefficient 0
+RANK_TOLERANCE = 1e-12
+#: a constant whose slope lies in the span of the terms, up to this part, moves nothing that c does not move
+SPAN_TOLERANCE = 1e-10
+#: parts of ‖y‖² below which a loss is rounding, and below which a step that fails is the last
+ROUNDING, NEAR_ROUNDING = 1e-30, 1e-24
+#: damping relative to columns of length 1: nearly Gauss–Newton at first, because REACH bounds the steps
+FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-4, 1e-20, 1e20
+#: a step moves no constant by more than REACH·(1 + |θ|)
+REACH = 0.5
+
+# partial derivatives ---------------------------------------------------------------------------------------------
+# Operations of the tape beside the operators: out = a but 0 where a is infinite; out = 1 where a < b, else 0;
+# and two that take √w times a result off the tape.
+FINITE, LESS, VALUE, SLOPE = -1, -2, -3, -4
+# Operands: up = adjoint of v = operator(x, y); down = the adjoint wanted, up·∂v/∂x or up·∂v/∂y; one spare; numbers.
+UP, V, X, Y, DOWN, SPARE, ONE, HALF, THREE = range(9)
+#: the spare and the numbers come first in the workspace
+FIRST_PLACE = 4
+
+_SIDE = [(LESS, DOWN, X, Y), (MUL, DOWN, DOWN, UP)]
+_OTHER_SIDE = [(LESS, DOWN, X, Y), (SUB, DOWN, ONE, DOWN), (MUL, DOWN, DOWN, UP)]
+# (1 − x)(1 + x) keeps the digits that 1 − x² loses near ±1.
+_ARC = [
+    (SUB, SPARE, ONE, X), (ADD, DOWN, ONE, X), (MUL, DOWN, DOWN, SPARE), (SQRT, DOWN, DOWN, DOWN),
+    (INV, DOWN, DOWN, DOWN), (FINITE, DOWN, DOWN, DOWN), (MUL, DOWN, DOWN, UP),
+]  # fmt: skip
+_NEGATED = (NEG, DOWN, DOWN, DOWN)
+
+#: how to make `down` for the first and the second argument; no operation at all where down = up.
+#: Where the slope of a finite value is infinite, as that of √x at 0, it is taken as 0: such a row has nothing to say
+#: about a small step, and must not silence the others.  The slope by the exponent of a negative number is NaN.
+RECIPES: dict[tuple[int, int], list[tuple[int, int, int, int]]] = {
+    (ADD, 0): [],
+    (ADD, 1): [],
+    (SUB, 0): [],
+    (SUB, 1): [(NEG, DOWN, UP, UP)],
+    (MUL, 0): [(MUL, DOWN, UP, Y)],
+    (MUL, 1): [(MUL, DOWN, UP, X)],
+    (DIV, 0): [(DIV, DOWN, UP, Y)],
+    (DIV, 1): [(DIV, DOWN, V, Y), (MUL, DOWN, DOWN, UP), _NEGATED],
+    (PDIV, 0): [(INV, DOWN, Y, Y), (FINITE, DOWN, DOWN, DOWN), (MUL, DOWN, DOWN, UP)],
+    (PDIV, 1): [(DIV, DOWN, V, Y), (FINITE, DOWN, DOWN, DOWN), (MUL, DOWN, DOWN, UP), _NEGATED],
+    (SIN, 0): [(COS, DOWN, X, X), (MUL, DOWN, DOWN, UP)],
+    (COS, 0): [(SIN, DOWN, X, X), (MUL, DOWN, DOWN, UP), _NEGATED],
+    (TAN, 0): [(SQUARE, DOWN, V, V), (ADD, DOWN, ONE, DOWN), (MUL, DOWN, DOWN, UP)],
+    (TANH, 0): [(SQUARE, DOWN, V, V), (SUB, DOWN, ONE, DOWN), (MUL, DOWN, DOWN, UP)],
+    (EXP, 0): [(MUL, DOWN, UP, V)],
+    (LOG, 0): [(DIV, DOWN, UP, X)],
+    (PLOG, 0): [(INV, DOWN, X, X), (FINITE, DOWN, DOWN, DOWN), (MUL, DOWN, DOWN, UP)],
+    (SQRT, 0): [(DIV, DOWN, HALF, V), (FINITE, DOWN, DOWN, DOWN), (MUL, DOWN, DOWN, UP)],
+    (SQUARE, 0): [(ADD, DOWN, X, X), (MUL, DOWN, DOWN, UP)],
+    (CUBE, 0): [(SQUARE, DOWN, X, X), (MUL, DOWN, DOWN, THREE), (MUL, DOWN, DOWN, UP)],
+    (INV, 0): [(SQUARE, DOWN, V, V), (MUL, DOWN, DOWN, UP), _NEGATED],
+    (NEG, 0): [(NEG, DOWN, UP, UP)],
+    (ABS, 0): [(PDIV, DOWN, X, V), (MUL, DOWN, DOWN, UP)],
+    (ASIN, 0): _ARC,
+    (ACOS, 0): [*_ARC, _NEGATED],
+    (ATAN, 0): [(SQUARE, DOWN, X, X), (ADD, DOWN, ONE, DOWN), (DIV, DOWN, UP, DOWN)],
+    # y·x^y/x, which spares a second power
+    (POW, 0): [
+        (INV, DOWN, X, X), (FINITE, DOWN, DOWN, DOWN), (MUL, DOWN, DOWN, V), (MUL, DOWN, DOWN, Y),
+        (MUL, DOWN, DOWN, UP),
+    ],
+    (POW, 1): [
+        (LOG, DOWN, X, X), (FINITE, DOWN, DOWN, DOWN), (MUL, DOWN, DOWN, V), (MUL, DOWN, DOWN, UP),
+    ],
+    (MIN, 0): _SIDE,
+    (MIN, 1): _OTHER_SIDE,
+    (MAX, 0): _OTHER_SIDE,
+    (MAX, 1): _SIDE,
+}  # fmt: skip
+#: operations that one token needs at most: its value, both its recipes, and taking a slope off the tape
+TOKEN_OPERATIONS = 2 + 2 * max(map(len, RECIPES.values()))
+
+
+def _table() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The recipes as arrays, for kernels: where recipe (operator, argument) begins and ends, and all operations."""
+    bounds = np.zeros((max(RECIPES)[0] + 1, 2, 2), np.int64)
+    operations: list[tuple[int, int, int, int]] = []
+    for key, recipe in RECIPES.items():
+        bounds[key] = len(operations), len(operations) + len(recipe)
+        operations += recipe
+    return bounds, np.array(operations, np.int64)
+
+
+_BOUNDS, _OPERATIONS = _table()
+
+
+# the tape --------------------------------------------------------------------------------------------------------
+class Tape(NamedTuple):
+    """The operations of one model as rows (operation, out, a, b) of places in a workspace (n_places, n_rows)."""
+
+    operations: Any  #: (n_operations, 4)
+    n_fixed: int  #: so many at the beginning depend on no free constant
+    n_places: int
+    slot: Any  #: (p,) the token that holds free constant i
+    owner: Any  #: (p,) the term that it stands in
+
+
+@kernel
+def link(op: Any, free: Any, left: Any, live: Any) -> None:
+    """left[t]: the last token of t's first argument; live[t]: a free constant lies at or below t."""
+    first = np.empty(len(op), np.int64)
+    for t in range(len(op)):
+        first[t], left[t], live[t] = t, t - 1, op[t] == CONST and free[t]
+        if op[t] > VAR:
+            live[t] = live[t - 1]
+            if (BINARY_MASK >> op[t]) & 1:
+                left[t] = first[t - 1] - 1
+                live[t] |= live[left[t]]
+            first[t] = first[left[t]]
+
+
+@kernel
+def push(tape: Any, end: Any, operation: int, out: int, a: int, b: int) -> None:
+    """Append an operation; end[0] counts them."""
+    n = end[0]
+    tape[n, 0], tape[n, 1], tape[n, 2], tape[n, 3] = operation, out, a, b
+    end[0] = n + 1
+
+
+@kernel
+def record_values(
+    tape: Any, end: Any, op: Any, arg: Any, first: int, left: Any, live: Any, moving: int, base: int, term: int,
+) -> None:  # fmt: skip
+    """Append the values of those tokens of a term that are live, or of the others; the root's is taken off the tape.
+
+    The term begins with token `first`, and its values stand from `base` on.
+    """
+    for t in range(len(left)):
+        if live[t] == moving:
+            o, a = op[first + t], base + left[t]
+            if o == CONST:
+                a = first + t
+            elif o == VAR:
+                a = arg[first + t]
+            push(tape, end, o, base + t, a, base + t - 1)
+    if live[len(left) - 1] == moving:
+        push(tape, end, VALUE, term, base + len(left) - 1, 0)
+
+
+@kernel
+def record_adjoint(tape: Any, end: Any, o: int, argument: int, places: Any) -> Any:
+    """Append the recipe for the adjoint of one argument of operator o; where it will stand."""
+    lo, hi = _BOUNDS[o, argument]
+    for i in range(lo, hi):
+        operation, out, a, b = _OPERATIONS[i]
+        push(tape, end, operation, places[out], places[a], places[b])
+    # A token has one parent, so an adjoint is never a sum, and where down = up they share a place.
+    return places[DOWN] if hi > lo else places[UP]
+
+
+@kernel
+def record_adjoints(tape: Any, end: Any, op: Any, left: Any, live: Any, base: int, room: int, at: Any) -> Any:
+    """Append the way from the root, whose adjoint is 1, down to the free constants; at[t]: where t's adjoint stands.
+
+    There is room for adjoints from `room` on; how far it is used.
+    """
+    places = np.empty(9, np.int64)
+    places[SPARE], places[ONE], places[HALF], places[THREE] = 0, 1, 2, 3
+    at[len(op) - 1] = places[ONE]
+    for t in range(len(op) - 1, -1, -1):
+        if not live[t] or op[t] == CONST:
+            continue
+        places[UP], places[V], places[X], places[Y] = at[t], base + t, base + left[t], base + t - 1
+        for argument in range(1 + ((BINARY_MASK >> op[t]) & 1)):
+            child = t - 1 if argument == 1 else left[t]
+            if live[child]:
+                places[DOWN] = room
+                at[child] = record_adjoint(tape, end, op[t], argument, places)
+                room += at[child] == room
+    return room
+
+
+@kernel
+def record(op: Any, arg: Any, free: Any, start: Any, count: Any) -> Any:
+    """The tape of the model whose term j is the `count[j]` tokens from `start[j]` on: built-in operators only."""
+    n_tokens = 0
+    for j in range(len(count)):
+        n_tokens += count[j]
+    left, live, at = np.empty(n_tokens, np.int64), np.empty(n_tokens, np.bool_), np.empty(n_tokens, np.int64)
+    slot, owner = np.empty(n_tokens, np.int64), np.empty(n_tokens, np.int64)
+    tape, end = np.empty((TOKEN_OPERATIONS * n_tokens + len(start), 4), np.int64), np.zeros(1, np.int64)
+    n_fixed, p, n_places = 0, 0, FIRST_PLACE + n_tokens
+    for moving in range(2):
+        lo, n_fixed = 0, end[0]
+        for j in range(len(start)):
+            first, hi, base = start[j], lo + count[j], FIRST_PLACE + lo
+            tokens = op[first : first + count[j]]
+            if not moving:
+                link(tokens, free[first : first + count[j]], left[lo:hi], live[lo:hi])
+            record_values(tape, end, op, arg, first, left[lo:hi], live[lo:hi], moving, base, j)
+            if moving and live[hi - 1]:
+                # The terms take turns in the same room: their slopes are taken off before the next begins.
+                room = FIRST_PLACE + n_tokens
+                room = record_adjoints(tape, end, tokens, left[lo:hi], live[lo:hi], base, room, at[lo:hi])
+                n_places = max(n_places, room)
+                for t in range(count[j]):
+                    if live[lo + t] and tokens[t] == CONST:
+                        slot[p], owner[p] = first + t, j
+                        push(tape, end, SLOPE, p, at[lo + t], 0)
+                        p += 1
+            lo = hi
+    return Tape(tape[: end[0]], n_fixed, n_places, slot[:p], owner[:p])
+
+
+@kernel
+def workspace(n_places: int, n_rows: int) -> Any:
+    """Room for a tape on one block of at most n_rows rows, with the numbers that recipes use in their places."""
+    W = np.empty((n_places, min(BLOCK_ROWS, n_rows)))
+    W[1, :], W[2, :], W[3, :] = 1.0, 0.5, 3.0
+    return W
+
+
+@kernel
+def play(
+    operator: int, tape: Any, const: Any, columns: Any, root_weights: Any, lo: int, hi: int, W: Any, Phi: Any, A: Any,
+) -> None:  # fmt: skip
+    """Do the operations on the rows from lo to hi; √w·values go to Phi (k, n_rows), √w·slopes to A (p, n_rows)."""
+    n, row_bytes = hi - lo, 8 * W.shape[1]
+    for i in range(len(tape)):
+        o, out, a, b = tape[i, 0], tape[i, 1], tape[i, 2], tape[i, 3]
+        if o > VAR:
+            first = W.ctypes.data
+            operands = (first + out * row_bytes, first + a * row_bytes, first + b * row_bytes, n // LANES, 0)
+            call_operator(operator, 1.0, np.int32(o), operands)
+        elif o == CONST:
+            for row in range(n):
+                W[out, row] = const[a]
+        elif o == VAR:
+            for row in range(n):
+                W[out, row] = columns[a, lo + row]
+        elif o == VALUE:
+            for row in range(n):
+                Phi[out, lo + row] = root_weights[lo + row] * W[a, row]
+        elif o == SLOPE:
+            for row in range(n):
+                A[out, lo + row] = root_weights[lo + row] * W[a, row]
+        elif o == FINITE:
+            for row in range(n):
+                W[out, row] = 0.0 if abs(W[a, row]) == np.inf else W[a, row]
+        elif o == LESS:
+            for row in range(n):
+                W[out, row] = 1.0 if W[a, row] < W[b, row] else 0.0
+
+
+@kernel
+def expand(
+    operator: int, tape: Any, again: bool, const: Any, columns: Any, root_weights: Any, W: Any, Phi: Any, A: Any,
+) -> None:  # fmt: skip
+    """Phi = √w·e_j and A = √w·∂e/∂θ_i at the constants as they are; `again`: only they have changed since."""
+    n_rows, block = columns.shape[1], W.shape[1]
+    # With one block, what no free constant touches still stands in the workspace.
+    skipped = tape.n_fixed if again and n_rows <= block else 0
+    for lo in range(0, n_rows, block):
+        hi = min(n_rows, lo + block)
+        play(operator, tape.operations[skipped:], const, columns, root_weights, lo, hi, W, Phi, A)
+
+
+def value_and_slopes(
+    expression: Expression, X: ArrayLike, free: ArrayLike | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Values on the rows of X (n_rows,), and slopes by the constants in postfix order (n_constants, n_rows).
+
+    `free` marks tokens; only constants among them count.
+
+    >>> from fouriertree.expr import parse
+    >>> value, slopes = value_and_slopes(parse("sin(2*x0 + 1)"), [[0.0], [0.5]])
+    >>> slopes.round(3)
+    array([[ 0.   , -0.208],
+           [ 0.54 , -0.416]])
+    """
+    if (expression.op >= USER_OPCODE_START).any():
+        raise ValueError(
+            f"{expression} holds an operator of yours; only the built-in ones have compiled slopes"
+        )
+    rows = CompiledEngine().prepare(X)
+    check_columns(as_programs([expression]), rows.n_columns)
+    chosen = np.ones(len(expression), np.bool_) if free is None else np.array(free, np.bool_)
+    # Copies: kernels are compiled for arrays that can be written to.
+    op, arg, const = expression.op.copy(), expression.arg.copy(), expression.const.copy()
+    tape = record(op, arg, chosen, np.zeros(1, np.int64), np.full(1, len(op), np.int64))
+    n_padded = rows.columns.shape[1]
+    ones, W = np.ones(n_padded), workspace(tape.n_places, n_padded)
+    value, slopes = np.empty((1, n_padded)), np.empty((len(tape.slot), n_padded))
+    expand(operator_address("float64"), tape, False, const, rows.columns, ones, W, value, slopes)
+    return value[0, : rows.n_rows], slopes[:, : rows.n_rows]
+
+
+# linear algebra on rows of padded vectors ------------------------------------------------------------------------
+@kernel
+def copy(out: Any, values: Any) -> None:
+    """out = values, as a plain loop: Numba's slices bring their error messages along, and compile for seconds."""
+    for i in range(len(out)):
+        out[i] = values[i]
+
+
+@kernel
+def inner(u: Any, v: Any) -> Any:
+    return dot(1.0, u.ctypes.data, 1, v.ctypes.data, len(u) // LANES)
+
+
+@kernel
+def add_multiple(u: Any, factor: float, v: Any) -> None:
+    """u += factor·v"""
+    for i in range(len(u)):
+        u[i] += factor * v[i]
+
+
+@kernel
+def scale(u: Any, factor: float) -> None:
+    """u *= factor"""
+    for i in range(len(u)):
+        u[i] *= factor
+
+
+@kernel
+def put(target: Any, places: Any, values: Any) -> None:
+    """target[places] = values"""
+    for i in range(len(places)):
+        target[places[i]] = values[i]
+
+
+@kernel
+def back_substitute(R: Any, z: Any, x: Any) -> None:
+    """R·x = z for an upper triangular R; x_j = 0 where R_jj = 0."""
+    for j in range(len(x) - 1, -1, -1):
+        x[j] = 0.0
+        if R[j, j] != 0.0:
+            s = z[j]
+            for i in range(j + 1, len(x)):
+                s -= R[j, i] * x[i]
+            x[j] = s / R[j, j]
+
+
+@kernel
+def orthonormalise(Phi: Any, Q: Any, R: Any, norms: Any) -> None:
+    """Phi = diag(norms)·Rᵀ·Q with orthonormal rows in Q; rows that depend on earlier ones are 0 in Q and R_jj."""
+    R[:, :] = 0.0
+    for j in range(len(Phi)):
+        norms[j] = np.sqrt(inner(Phi[j], Phi[j]))
+        Q[j, :] = 0.0
+        if norms[j] == 0.0:
+            continue
+        add_multiple(Q[j], 1.0 / norms[j], Phi[j])
+        length = 1.0
+        for _ in range(2):
+            before = length
+            for i in range(j):
+                s = inner(Q[i], Q[j])
+                R[i, j] += s
+                add_multiple(Q[j], -s, Q[i])
+            length = np.sqrt(inner(Q[j], Q[j]))
+            # Once is enough unless much cancelled; twice always is.
+            if length > 0.5 * before:
+                break
+        if length > RANK_TOLERANCE:
+            R[j, j] = length
+            scale(Q[j], 1.0 / length)
+        else:
+            Q[j, :] = 0.0
+
+
+@kernel
+def project(Phi: Any, y: Any, Q: Any, R: Any, norms: Any, c: Any, r: Any) -> Any:
+    """Coefficients c of the projection of y onto the rows of Phi, the residual r = y − c·Phi, and its square.
+
+    The residual is taken from the coefficients as they are, and what it still holds of the span corrects them once.
+    """
+    orthonormalise(Phi, Q, R, norms)
+    k = len(Phi)
+    z, x = np.empty(k), np.empty(k)
+    c[:] = 0.0
+    copy(r, y)
+    for _ in range(2):
+        for j in range(k):
+            z[j] = inner(Q[j], r)
+        back_substitute(R, z, x)
+        copy(r, y)
+        for j in range(k):
+            if norms[j] > 0.0:
+                c[j] += x[j] / norms[j]
+            add_multiple(r, -c[j], Phi[j])
+    return inner(r, r)
+
+
+@kernel
+def triangularise(A: Any, r: Any, T: Any, z: Any) -> None:
+    """A = Tᵀ·Q, z = Q·r by modified Gram–Schmidt on the unit rows of A; A and r are used up."""
+    T[:, :] = 0.0
+    for j in range(len(A)):
+        length = np.sqrt(inner(A[j], A[j]))
+        z[j] = 0.0
+        if length <= RANK_TOLERANCE:
+            continue
+        T[j, j] = length
+        scale(A[j], 1.0 / length)
+        z[j] = inner(A[j], r)
+        add_multiple(r, -z[j], A[j])
+        for i in range(j + 1, len(A)):
+            T[j, i] = inner(A[j], A[i])
+            add_multiple(A[i], -T[j, i], A[j])
+
+
+@kernel
+def damped_step(T: Any, z: Any, damping: float, M: Any, g: Any, row: Any, step: Any) -> None:
+    """The minimum of ‖T·step − z‖² + damping·‖step‖²: the rows √damping·e_i are turned into T one by one.
+
+    cond(TᵀT) = cond(T)², so the normal equations are not formed.
+    """
+    p = len(z)
+    for i in range(p):
+        copy(M[i], T[i])
+    copy(g, z)
+    for first in range(p):
+        row[:] = 0.0
+        row[first] = np.sqrt(damping)
+        h = 0.0
+        for j in range(first, p):
+            length = np.hypot(M[j, j], row[j])
+            if length == 0.0:
+                continue
+            cosine, sine = M[j, j] / length, row[j] / length
+            for i in range(j, p):
+                M[j, i], row[i] = cosine * M[j, i] + sine * row[i], cosine * row[i] - sine * M[j, i]
+            g[j], h = cosine * g[j] + sine * h, cosine * h - sine * g[j]
+    back_substitute(M, g, step)
+
+
+# variable projection ---------------------------------------------------------------------------------------------
+class Slopes(NamedTuple):
+    """The model linearised in its p free constants."""
+
+    A: Any  #: (p, m) rows √w·∂e/∂θ_i, then the Jacobian's columns
+    scales: Any  #: (p,) lengths of the Jacobian's columns, 0 for constants that stay
+    T: Any  #: (p, p) triangle of the columns at length 1
+    z: Any  #: (p,) the residual in their coordinates
+    step: Any  #: (p,) in units of 1/scales
+    old: Any  #: (p,) the constants before the step
+
+
+@kernel
+def linearise(owner: Any, Q: Any, c: Any, r: Any, slopes: Any) -> None:
+    """T, z of the columns of P⊥·(∂Φ/∂θ)·c at length 1, so that r(θ + step/scales) ≈ r − T·step in coordinates.
+
+    A constant stays where it is if its slope is not finite, or lies in the span of the terms: what P⊥ leaves of
+    it then is rounding.
+    """
+    for i in range(len(owner)):
+        column, factor = slopes.A[i], c[owner[i]]
+        before = np.sqrt(inner(column, column))
+        for j in range(len(Q)):
+            add_multiple(column, -inner(Q[j], column), Q[j])
+        after = np.sqrt(inner(column, column))
+        slopes.scales[i] = 0.0
+        if after > SPAN_TOLERANCE * before and 0.0 < abs(factor) * after < np.inf:
+            slopes.scales[i] = abs(factor) * after
+            scale(column, np.sign(factor) / after)
+        else:
+            column[:] = 0.0
+    triangularise(slopes.A, r, slopes.T, slopes.z)
+
+
+@kernel
+def within_reach(slopes: Any) -> Any:
+    """No constant moves so far that it might leap over a pole or a period."""
+    for i in range(len(slopes.step)):
+        if abs(slopes.step[i]) > REACH * (1.0 + abs(slopes.old[i])) * slopes.scales[i]:
+            return False
+    return True
+
+
+@kernel
+def propose(slopes: Any, damping: float) -> Any:
+    """Write the damped step; the damping, raised until the step is within reach."""
+    p = len(slopes.z)
+    M, g, row = np.empty((p, p)), np.empty(p), np.empty(p)
+    damping *= 0.25
+    while True:
+        damping *= 4.0
+        damped_step(slopes.T, slopes.z, damping, M, g, row, slopes.step)
+        if damping > MOST_DAMPING or within_reach(slopes):
+            return damping
+
+
+@kernel
+def promised_decrease(slopes: Any) -> Any:
+    """‖z‖² − ‖z − T·step‖²: by how much the loss would fall if the model were linear in θ."""
+    total = 0.0
+    for j in range(len(slopes.z)):
+        moved = 0.0
+        for i in range(j, len(slopes.z)):
+            moved += slopes.T[j, i] * slopes.step[i]
+        total += moved * (2.0 * slopes.z[j] - moved)
+    return total
+
+
+@kernel
+def fit_model(
+    operator: int, op: Any, arg: Any, const: Any, free: Any, start: Any, count: Any, columns: Any, root_weights: Any,
+    y: Any, iterations: int, tolerance: float, coefficients: Any,
+) -> Any:  # fmt: skip
+    """(loss, steps tried): one model's constants are moved in place to a minimum, its coefficients written.
+
+    The loss is infinite, and nothing moves, if a value at the first constants is not finite.  The last step is one
+    that promises, or brings, no more than `tolerance` of the loss.
+    """
+    tape = record(op, arg, free, start, count)
+    slot, k, p, m = tape.slot, len(start), len(tape.slot), len(y)
+    W = workspace(tape.n_places, m)
+    Phi, Q, R, norms, c, r = (
+        np.empty((k, m)), np.empty((k, m)), np.empty((k, k)), np.empty(k), np.empty(k), np.empty(m),
+    )  # fmt: skip
+    slopes = Slopes(np.empty((p, m)), np.empty(p), np.empty((p, p)), np.empty(p), np.empty(p), np.empty(p))
+    rounding, near_rounding = ROUNDING * inner(y, y), NEAR_ROUNDING * inner(y, y)
+    loss, tried, promised = np.inf, 0, np.inf
+    damping, growth = FIRST_DAMPING, 2.0
+    coefficients[:] = np.nan
+    while True:
+        expand(operator, tape, tried > 0, const, columns, root_weights, W, Phi, slopes.A)
+        trial = project(Phi, y, Q, R, norms, c, r)
+        better = trial < loss
+        if better:
+            done = trial <= rounding or loss - trial <= tolerance * loss < np.inf
+            if tried > 0:
+                # Nielsen's rule: the better a promise was kept, the less damping.
+                gain = (loss - trial) / promised
+                damping = max(LEAST_DAMPING, damping * max(0.1, 1.0 - (2.0 * gain - 1.0) ** 3))
+                growth = 2.0
+            loss = trial
+            copy(coefficients, c)
+        else:
+            done = loss == np.inf or loss <= near_rounding
+            if tried > 0:
+                put(const, slot, slopes.old)
+            damping *= growth
+            growth *= 2.0
+        if done or p == 0 or tried == iterations:
+            return loss, tried
+        if better:
+            linearise(tape.owner, Q, c, r, slopes)
+            for i in range(p):
+                slopes.old[i] = const[slot[i]]
+        damping = propose(slopes, damping)
+        promised = promised_decrease(slopes)
+        if not promised > tolerance * loss:
+            return loss, tried
+        for i in range(p):
+            if slopes.scales[i] > 0.0:
+                const[slot[i]] = slopes.old[i] + slopes.step[i] / slopes.scales[i]
+        tried += 1
+
+
+@kernel
+def fit_models(
+    operator: int, op: Any, arg: Any, const: Any, free: Any, start: Any, count: Any, first: Any, terms: Any,
+    columns: Any, root_weights: Any, y: Any, iterations: int, tolerance: float, counter: Any, coefficients: Any,
+    losses: Any, steps: Any,
+) -> None:  # fmt: skip
+    """Fit the models that this thread gets from the shared counter; every model is fitted on its own."""
+    i = next_number(counter.ctypes.data)
+    while i < len(first):
+        lo, hi = first[i], first[i] + terms[i]
+        losses[i], steps[i] = fit_model(
+            operator, op, arg, const, free, start[lo:hi], count[lo:hi], columns, root_weights, y, iterations,
+            tolerance, coefficients[lo:hi],
+        )  # fmt: skip
+        i = next_number(counter.ctypes.data)

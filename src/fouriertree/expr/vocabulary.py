@@ -1,0 +1,111 @@
+"""How products, powers and functions are written with the operators that are allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from fouriertree.expr.expression import Expression
+from fouriertree.expr.primitives import PrimitiveSet
+
+ONE = Expression.constant(1.0)
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The operators of a search by their roles; protected ones stand in for plain ones where only they are there."""
+
+    primitives: PrimitiveSet
+
+    def __contains__(self, role: str) -> bool:
+        return self._name(role) is not None
+
+    def _name(self, role: str) -> str | None:
+        for name in (role, *_STAND_INS.get(role, ())):
+            if name in self.primitives:
+                return name
+        return None
+
+    def apply(self, role: str, *arguments: Expression) -> Expression:
+        name = self._name(role)
+        if name is None:
+            raise ValueError(f"the search may not use {role!r}")
+        return Expression.apply(self.primitives.find(name), *arguments)
+
+    @cached_property
+    def divides(self) -> bool:
+        return "div" in self or "inv" in self
+
+    def can_raise(self, power: float) -> bool:
+        """Whether x^power can be written."""
+        if power == 1.0:
+            return True
+        if power < 0.0:
+            return self.divides and self.can_raise(-power)
+        halves = 2.0 * power
+        if halves == int(halves) and power <= 6.0:
+            return "mul" in self and (power == int(power) or "sqrt" in self or self._general)
+        return self._general
+
+    @cached_property
+    def _general(self) -> bool:
+        return "pow" in self or ("exp" in self and "log" in self and "mul" in self)
+
+    def power(self, base: Expression, power: float) -> Expression:
+        """base^power, with the shortest of the operators there are."""
+        if power < 0.0:
+            return self.quotient(ONE, self.power(base, -power))
+        if power == 1.0:
+            return base
+        whole = int(power)
+        if power == whole and power <= 6.0:
+            return self._whole_power(base, whole)
+        if 2.0 * power == int(2.0 * power) and power <= 6.0 and "sqrt" in self:
+            root = self.apply("sqrt", base)
+            return root if whole == 0 else self.apply("mul", self._whole_power(base, whole), root)
+        if "pow" in self:
+            return self.apply("pow", base, Expression.constant(power))
+        return self.apply("exp", self.apply("mul", Expression.constant(power), self.apply("log", base)))
+
+    def _whole_power(self, base: Expression, power: int) -> Expression:
+        if power == 1:
+            return base
+        if power == 3 and "cube" in self:
+            return self.apply("cube", base)
+        half = self._whole_power(base, power // 2)
+        square = self.apply("square", half) if "square" in self else self.apply("mul", half, half)
+        return square if power % 2 == 0 else self.apply("mul", square, base)
+
+    def product(self, factors: Sequence[Expression]) -> Expression:
+        factors = [factor for factor in factors if factor != ONE] or [ONE]
+        total = factors[0]
+        for factor in factors[1:]:
+            total = self.apply("mul", total, factor)
+        return total
+
+    def quotient(self, a: Expression, b: Expression) -> Expression:
+        if b == ONE:
+            return a
+        if a == ONE and "inv" in self:
+            return self.apply("inv", b)
+        return self.apply("div", a, b) if "div" in self else self.apply("mul", a, self.apply("inv", b))
+
+    def monomial(self, bases: Sequence[Expression], powers: Sequence[float]) -> Expression:
+        """Π bases[i]^powers[i] as one fraction."""
+        above = [self.power(b, p) for b, p in zip(bases, powers, strict=True) if p > 0.0]
+        below = [self.power(b, -p) for b, p in zip(bases, powers, strict=True) if p < 0.0]
+        return self.quotient(self.product(above), self.product(below))
+
+
+_STAND_INS = {"div": ("pdiv",), "log": ("plog",)}
+
+
+def nice_ratio(value: float, tolerance: float, largest: int = 6) -> Fraction | None:
+    """The simple fraction within `tolerance` of a value, or None."""
+    for denominator in (1, 2, 3, 4):
+        nearest = round(value * denominator)
+        if nearest and abs(nearest) <= largest * denominator and abs(value - nearest / denominator) <= tolerance:
+            return Fraction(nearest, denominator)
+    return None

@@ -1,0 +1,79 @@
+"""From a sum in an image of the target back to a formula for y."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fouriertree.expr import Expression
+from fouriertree.expr.opcodes import MUL, VAR
+from fouriertree.search.hybrid.links import IDENTITY, Link
+from fouriertree.search.hybrid.symmetry import View
+from fouriertree.expr.vocabulary import ONE, Vocabulary
+
+
+def weighted_sum(v: Vocabulary, coefficients: Sequence[float], expressions: Sequence[Expression]) -> Expression:
+    """c₁·e₁ + c₂·e₂ + …"""
+    total: Expression | None = None
+    for c, e in zip(coefficients, expressions, strict=True):
+        term = Expression.constant(c) if e == ONE else v.apply("mul", Expression.constant(c), e)
+        total = term if total is None else v.apply("add", total, term)
+    return Expression.constant(0.0) if total is None else total
+
+
+def terms_for_target(
+    v: Vocabulary, view: View, link: Link, coefficients: Sequence[float], expressions: Sequence[Expression], target: int
+) -> tuple[Expression, ...] | None:
+    """Terms of y ≈ Σ c·term: factor · g⁻¹(Σ c·e), or factor · Σ / (1 − Σ) if a term holds column `target`."""
+    factor = v.monomial([base for base, _ in view.factor], [p for _, p in view.factor]) if view.factor else ONE
+    if any(uses(e, target) for e in expressions):
+        above, below = fraction_parts(coefficients, expressions, target)
+        if not above:
+            return None
+        denominator = weighted_sum(v, (1.0, *(-c for c, _ in below)), (ONE, *(e for _, e in below)))
+        if len(above) == 1:
+            return (v.product([factor, v.quotient(above[0][1], denominator)]),)
+        numerator = weighted_sum(v, [c for c, _ in above], [e for _, e in above])
+        return (v.product([factor, v.quotient(numerator, denominator)]),)
+    if link is IDENTITY:
+        return tuple(v.product([factor, e]) for e in expressions)
+    inner = weighted_sum(v, coefficients, expressions)
+    return (v.product([factor, link.inverse(v, inner)]),)
+
+
+Weighted = list[tuple[float, Expression]]
+
+
+def fraction_parts(
+    coefficients: Sequence[float], expressions: Sequence[Expression], target: int
+) -> tuple[Weighted, Weighted]:
+    """Terms (c, e) of the numerator and (d, b) of the denominator of z = Σ c·e / (1 − Σ d·b)."""
+    above, below = [], []
+    for c, e in zip(coefficients, expressions, strict=True):
+        if uses(e, target):
+            below.append((c, without(e, target)))
+        else:
+            above.append((c, e))
+    return above, below
+
+
+def uses(expression: Expression, column: int) -> bool:
+    return bool(np.any((expression.op == VAR) & (expression.arg == column)))
+
+
+def without(product: Expression, column: int) -> Expression:
+    """A product without its factor `column`."""
+    stack: list[Expression] = []
+    for i, code in enumerate(product.op.tolist()):
+        if code == VAR and product.arg[i] == column:
+            stack.append(ONE)
+        elif code <= VAR:
+            stack.append(product.subtree(i))
+        else:
+            row = product.primitives.by_opcode(code)
+            arguments = stack[-row.arity :]
+            others = [e for e in arguments if e != ONE] or [ONE]
+            whole = others[0] if code == MUL and len(others) == 1 else Expression.apply(row, *arguments)
+            stack[-row.arity :] = [whole]
+    return stack[0]

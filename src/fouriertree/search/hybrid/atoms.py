@@ -1,0 +1,295 @@
+"""Atoms: small functions of a few variables, from which screening makes sums and products.
+
+An atom is a product of powers, or a function of a multiple of one.  Inner constants come from grids that are fine
+enough for variable projection to find the right ones; grids are relative to the size of the argument, so that units
+do not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.expr import Expression
+from fouriertree.expr.vocabulary import Vocabulary
+
+Floats = NDArray[np.float64]
+Powers = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Atom:
+    """f(Π v_i^p_i): `function` is empty for the bare product; `constant` is the inner one."""
+
+    powers: Powers
+    function: str = ""
+    constant: float = 0.0
+    second: Powers = ()
+    below: bool = False  #: times the target itself: a term of a denominator
+    times: Atom | None = None  #: and times another atom
+
+    def expression(self, v: Vocabulary, variables: Sequence[Expression]) -> Expression:
+        own = self._own(v, variables)
+        return own if self.times is None else v.product([own, self.times.expression(v, variables)])
+
+    def _own(self, v: Vocabulary, variables: Sequence[Expression]) -> Expression:
+        u = v.monomial(variables, self.powers)
+        if not self.function:
+            return u
+        constant = Expression.constant(self.constant)
+        name, _, power = self.function.partition("^")
+        if name == "shift":
+            inner = v.apply("add", u, constant)
+        elif name == "sum":
+            second = v.monomial(variables, self.second)
+            inner = v.apply("add", u, v.apply("mul", constant, second))
+        elif name == "log":
+            inner = v.apply("log", u)
+        elif name == "logshift":
+            inner = v.apply("log", v.apply("add", u, constant))
+        else:
+            inner = v.apply(name, v.apply("mul", constant, u))
+        return v.power(inner, float(power)) if power else inner
+
+
+@dataclass(frozen=True)
+class Atoms:
+    """Atoms and their values: (n_atoms, n_rows)."""
+
+    atoms: tuple[Atom, ...]
+    values: Floats
+
+    def __len__(self) -> int:
+        return len(self.atoms)
+
+
+def power_values(V: Floats, atoms: Sequence[Powers]) -> Floats:
+    """Π V[i]^p_i for every tuple of powers: (n_atoms, n_rows)."""
+    tables: dict[tuple[int, float], Floats] = {}
+    values = np.ones((len(atoms), V.shape[1]))
+    with np.errstate(all="ignore"):
+        for row, powers in zip(values, atoms, strict=True):
+            for i, p in enumerate(powers):
+                if p:
+                    if (i, p) not in tables:
+                        tables[i, p] = V[i] ** p
+                    row *= tables[i, p]
+    return values
+
+
+def single(d: int, i: int, p: float) -> Powers:
+    powers = [0.0] * d
+    powers[i] = p
+    return tuple(powers)
+
+
+WIDE = (1.0, 2.0, -1.0, -2.0, 0.5, -0.5, 3.0, -3.0, 1.5, -1.5, 4.0, -4.0)
+MIDDLE = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0)
+NARROW = (1.0, -1.0, 2.0, -2.0)
+PLAIN = (1.0, -1.0)
+
+
+def monomials(V: Floats, v: Vocabulary, limit: int) -> list[Powers]:
+    """Products of powers of one to five variables, simplest first, as many as `limit`."""
+    d = len(V)
+    positive, nonzero = (V > 0.0).all(axis=1), (V != 0.0).all(axis=1)
+
+    def allowed(i: int, p: float) -> bool:
+        if not v.can_raise(p):
+            return False
+        return bool((p > 0.0 or nonzero[i]) and (p == int(p) or positive[i]))
+
+    found: dict[Powers, None] = {}
+    for size, choices in ((1, WIDE), (2, NARROW), (3, PLAIN), (2, MIDDLE), (4, PLAIN), (3, NARROW), (5, PLAIN)):
+        if size > d or (size > 1 and "mul" not in v):
+            continue
+        for powers in sorted(product(choices, repeat=size), key=lambda ps: sum(abs(p) for p in ps)):
+            for columns in combinations(range(d), size):
+                if all(allowed(i, p) for i, p in zip(columns, powers, strict=True)):
+                    full = [0.0] * d
+                    for i, p in zip(columns, powers, strict=True):
+                        full[i] = p
+                    found.setdefault(tuple(full))
+                    if len(found) >= limit:
+                        return list(found)
+    return list(found)
+
+
+def arguments(V: Floats, v: Vocabulary, limit: int) -> list[Powers]:
+    """Products of powers that a function is likely to be taken of."""
+    d = len(V)
+    singles = [single(d, i, 1.0) for i in range(d)]
+    squares = [single(d, i, 2.0) for i in range(d)]
+    nonzero = (V != 0.0).all(axis=1)
+    pairs: list[Powers] = []
+    for i, j in combinations(range(d), 2) if "mul" in v else ():
+        for p, q in ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0)):
+            if (p > 0 or nonzero[i]) and (q > 0 or nonzero[j]) and (min(p, q) > 0 or v.divides):
+                powers = [0.0] * d
+                powers[i], powers[j] = p, q
+                pairs.append(tuple(powers))
+    many = [*singles, *pairs, *squares]
+    if d == 1:
+        many += [single(d, 0, p) for p in (-1.0, 3.0, 0.5, 4.0, -2.0) if v.can_raise(p)]
+    return many[:limit]
+
+
+def function_atoms(V: Floats, v: Vocabulary, args: Sequence[Powers], fine: int) -> Iterator[tuple[Atom, Floats]]:
+    """Functions of the arguments with inner constants from grids; `fine` is how many periods waves may have."""
+    values = power_values(V, args)
+    for powers, u in zip(args, values, strict=True):
+        if np.isfinite(u).all() and u.max() > u.min():
+            yield from _waves(powers, u, v, fine)
+            yield from _growth(powers, u, v)
+            yield from _shifted(powers, u, v)
+
+
+def function_values(function: str, constant: float, u: Floats) -> Floats:
+    """f(u) for the name of an atom's function and its inner constant."""
+    name, _, power = function.partition("^")
+    with np.errstate(all="ignore"):
+        if name == "shift":
+            inner = u + constant
+        elif name in ("log", "logshift"):
+            inner = np.log(u + constant)
+        else:
+            inner = getattr(np, name)(constant * u)
+        values: Floats = inner ** float(power) if power else inner
+    return values
+
+
+def _waves(powers: Powers, u: Floats, v: Vocabulary, fine: int) -> Iterator[tuple[Atom, Floats]]:
+    reach = float(np.abs(u).max())
+    # A quarter of a period more at the far end from one frequency to the next.
+    steps = [0.25, 0.5, *np.arange(1.0, 4.0 * fine + 1.0)]
+    for name, function in (("sin", np.sin), ("cos", np.cos)):
+        if name not in v:
+            continue
+        for step in steps:
+            k = 0.5 * np.pi * float(step) / reach
+            wave = function(k * u)
+            yield Atom(powers, name, k), wave
+            if step <= 8.0 and v.divides and np.abs(wave).min() > 0.02:
+                yield Atom(powers, f"{name}^-1", k), 1.0 / wave
+                yield Atom(powers, f"{name}^-2", k), wave**-2.0
+            if name == "sin":
+                yield Atom(powers, "sin^2", k), wave**2
+
+
+def _growth(powers: Powers, u: Floats, v: Vocabulary) -> Iterator[tuple[Atom, Floats]]:
+    size = float(np.sqrt(np.mean(u * u)))
+    spread = float(u.max() - u.min())
+    if "exp" in v:
+        for k in (-0.3, 0.3, -1.0, 1.0, -3.0, 3.0, -8.0):
+            with np.errstate(all="ignore"):
+                grown = np.exp(k * u / spread)
+            if np.isfinite(grown).all() and grown.max() < 1e12:
+                yield Atom(powers, "exp", k / spread), grown
+    if "tanh" in v:
+        for k in (0.3, 1.0, 3.0):
+            yield Atom(powers, "tanh", k / size), np.tanh(k * u / size)
+    if "log" in v:
+        if u.min() > 0.0:
+            yield Atom(powers, "log"), np.log(u)
+        for k in (0.3, 1.0, 3.0):
+            if u.min() + k * size > 0.05 * size:
+                yield Atom(powers, "logshift", k * size), np.log(u + k * size)
+
+
+def _shifted(powers: Powers, u: Floats, v: Vocabulary) -> Iterator[tuple[Atom, Floats]]:
+    """(u + k)^p without a pole on the data."""
+    if "add" not in v:
+        return
+    size, low, high = float(np.sqrt(np.mean(u * u))), float(u.min()), float(u.max())
+    shifts = [0.1 * size, 0.3 * size, size, 3.0 * size]
+    if low > 0.0:
+        shifts += [-0.5 * low, -0.9 * low]
+        shifts += [-1.1 * high, -1.5 * high, -3.0 * high]
+    for k in shifts:
+        inner = u + k
+        if np.abs(inner).min() < 0.01 * size:
+            continue
+        for p in (-1.0, -2.0, 0.5, -0.5):
+            if (p == int(p) or inner.min() > 0.0) and v.can_raise(p):
+                yield Atom(powers, f"shift^{p:g}", k), inner**p
+
+
+def sum_atoms(V: Floats, v: Vocabulary, args: Sequence[Powers]) -> Iterator[tuple[Atom, Floats]]:
+    """(u₁ + k·u₂)^p of two arguments, without a pole on the data."""
+    values = power_values(V, args)
+    sizes = np.sqrt(np.mean(values**2, axis=1))
+    for i, j in combinations(range(len(args)), 2):
+        for ratio in (1.0, -1.0, 0.3, -0.3, 3.0, -3.0):
+            k = ratio * sizes[i] / sizes[j]
+            inner = values[i] + k * values[j]
+            if not np.isfinite(inner).all() or np.abs(inner).min() < 0.01 * sizes[i]:
+                continue
+            for p in (-1.0, -2.0, 0.5, -0.5):
+                if (p == int(p) or inner.min() > 0.0) and v.can_raise(p):
+                    yield Atom(args[i], f"sum^{p:g}", k, args[j]), inner**p
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Which atoms a pool is made of."""
+
+    monomials: int
+    functions: bool
+    periods: int = 0
+    limit: int = 3000
+
+
+def make_atoms(
+    V: Floats, v: Vocabulary, roots: Floats, recipe: Recipe, target: Floats | None = None,
+    modulators: Sequence[tuple[Atom, Floats]] = (),
+) -> Atoms:  # fmt: skip
+    """A pool of distinct atoms over the variables V (d, n).
+
+    With `target`, also for a denominator; with `modulators`, also products of powers times each of them.
+    """
+    d = len(V)
+    bare = monomials(V, v, recipe.monomials)
+    constant = Atom((0.0,) * d)
+    atoms, values = [constant, *map(Atom, bare)], [np.ones((1, V.shape[1])), power_values(V, bare)]
+    if target is not None:
+        below = bare[: recipe.monomials // 3]
+        atoms += [Atom(powers, below=True) for powers in below]
+        values.append(power_values(V, below) * target)
+    for modulator, wave in modulators:
+        atoms += [modulator, *(Atom(powers, times=modulator) for powers in bare)]
+        values += [wave[None], power_values(V, bare) * wave]
+    args = arguments(V, v, 40)
+    extra: list[tuple[Atom, Floats]] = []
+    if "log" in v and not recipe.functions:
+        logs = power_values(V, [single(d, i, 1.0) for i in range(d)])
+        extra += [(Atom(single(d, i, 1.0), "log"), np.log(u)) for i, u in enumerate(logs) if u.min() > 0.0]
+    if recipe.functions:
+        extra += function_atoms(V, v, args, recipe.periods)
+        extra += sum_atoms(V, v, args[: 12 if d <= 3 else 8])
+    atoms += [atom for atom, _ in extra]
+    values += [column[None] for _, column in extra]
+    found = distinct(atoms, np.concatenate(values), roots)
+    return Atoms(found.atoms[: recipe.limit], found.values[: recipe.limit])
+
+
+def distinct(atoms: Sequence[Atom], values: Floats, roots: Floats) -> Atoms:
+    """Without atoms that are not finite, constant zero, or equal to an earlier one up to scale."""
+    with np.errstate(all="ignore"):
+        weighted = values * roots
+        lengths = np.linalg.norm(weighted, axis=1)
+    good = np.isfinite(lengths) & (lengths > 0.0)
+    unit = weighted[good] / lengths[good, None]
+    probe = unit @ _probe(unit.shape[1])
+    sign = np.where(probe[:, :1] < 0.0, -1.0, 1.0)
+    keys = np.round(probe * sign, 9)
+    _, first = np.unique(keys, axis=0, return_index=True)
+    kept = np.flatnonzero(good)[np.sort(first)]
+    return Atoms(tuple(atoms[i] for i in kept), values[kept])
+
+
+def _probe(n: int) -> Floats:
+    return np.random.default_rng(0).standard_normal((n, 3))

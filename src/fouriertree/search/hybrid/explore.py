@@ -1,0 +1,263 @@
+"""Best-first growth of sums of atoms and of products of two atoms, from what screening of all pairs shows."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.expr import Expression
+from fouriertree.projection.variable import FitData, fit_constants
+from fouriertree.search.hybrid.assemble import uses
+from fouriertree.search.hybrid.atoms import Atoms
+from fouriertree.search.hybrid.screening import best_products, best_sums
+from fouriertree.expr.vocabulary import ONE, Vocabulary
+
+Floats = NDArray[np.float64]
+Shape = frozenset[tuple[bytes, bytes]]
+
+#: a squared error this small, relative to the target, is an exact law
+EXACT = 1e-19
+#: nats that one unit of complexity costs
+NATS_PER_UNIT = 1.5
+#: steps of variable projection for all that screening proposes, and for the best of them; how many the best are
+QUICK, THOROUGH, FINALISTS = 4, 25, 24
+#: terms of a denominator at most: with more, Σ c·b ≈ 1 and z = z·Σ c·b is almost an identity
+MOST_BELOW = 2
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Σ coefficients·expressions with its squared error relative to the target's."""
+
+    expressions: tuple[Expression, ...] = ()
+    coefficients: tuple[float, ...] = ()
+    loss: float = 1.0
+
+    @property
+    def shape(self) -> Shape:
+        """What is left of it when constants are forgotten."""
+        return frozenset((e.op.tobytes(), e.arg.tobytes()) for e in self.expressions)
+
+    @property
+    def complexity(self) -> int:
+        return sum(2 + e.complexity for e in self.expressions)
+
+    def score(self, n: int) -> float:
+        """Description length in nats, up to a constant."""
+        return 0.5 * n * float(np.log(max(self.loss, EXACT))) + NATS_PER_UNIT * self.complexity
+
+
+class Image:
+    """One image z of the target over some variables, z ≈ Σ c·e, with weights and the atoms to build from.
+
+    With `target`, the column that holds z, terms z·e make a denominator: z ≈ Σ c·e / (1 − Σ d·e).
+    """
+
+    def __init__(
+        self, atoms: Atoms, z: Floats, weights: Floats, variables: Sequence[Expression], X: Floats,
+        vocabulary: Vocabulary, target: int | None = None, n_jobs: int = 1,
+    ) -> None:  # fmt: skip
+        self.X, self.variables, self.vocabulary, self.n_jobs = X, tuple(variables), vocabulary, n_jobs
+        self.atoms, self.z, self.roots, self.target = atoms, z, np.sqrt(weights), target
+        self.coordinates = self.roots * z
+        self.length2 = float(self.coordinates @ self.coordinates)
+        self.data = FitData.prepare(X, z, weights)
+        weighted = atoms.values * self.roots
+        self.units = weighted / np.linalg.norm(weighted, axis=1, keepdims=True)
+        self.factors = np.array([i for i, atom in enumerate(atoms.atoms) if not atom.below])
+        plain = atoms.values[self.factors]
+        plain = plain / np.sqrt(np.mean(plain**2, axis=1, keepdims=True))
+        self.plain32, self.weighted32 = plain.astype(np.float32), self.units[self.factors].astype(np.float32)
+        self.screened = 0
+        self._expressions: dict[int, Expression] = {}
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.z)
+
+    def atom(self, i: int) -> Expression:
+        if i not in self._expressions:
+            atom = self.atoms.atoms[i]
+            expression = atom.expression(self.vocabulary, self.variables)
+            if atom.below and self.target is not None:
+                expression = self.vocabulary.product([expression, Expression.variable(self.target)])
+            self._expressions[i] = expression
+        return self._expressions[i]
+
+    # Growing --------------------------------------------------------------------------------------------
+    def grow(self, start: Sum, singles: int, sums: int, products: int) -> list[Sum]:
+        """The most promising sums with one or two terms more than `start`, polished, best first."""
+        basis, residual = self._project(start)
+        length = float(np.linalg.norm(residual))
+        if length == 0.0:
+            return []
+        outside = self.units - (self.units @ basis) @ basis.T
+        novelty = np.linalg.norm(outside, axis=1)
+        fresh = np.flatnonzero(novelty > 1e-3)
+        r32, q32 = (residual / length).astype(np.float32), basis.T.astype(np.float32)
+        additions: list[tuple[Expression, ...]] = []
+        if len(fresh):
+            directions = (outside[fresh] / novelty[fresh, None]).astype(np.float32)
+            cosines = np.abs(directions @ r32)
+            additions += [(self.atom(int(fresh[i])),) for i in np.argsort(-cosines, kind="stable")[:singles]]
+            if sums and "add" in self.vocabulary:
+                pairs = best_sums(directions, r32, sums)
+                self.screened += len(fresh) * (len(fresh) - 1) // 2
+                additions += [
+                    (self.atom(int(fresh[i])), self.atom(int(fresh[j])))
+                    for i, j in zip(pairs.left, pairs.right, strict=True)
+                ]
+        if products and "mul" in self.vocabulary and self.target is None:
+            additions += self._products(r32, q32, products)
+        return self.polish([(*start.expressions, *new) for new in additions])
+
+    def _project(self, start: Sum) -> tuple[Floats, Floats]:
+        """An orthonormal basis of the terms so far (n, k), and what is left of the target."""
+        if not start.expressions:
+            return np.zeros((self.n_rows, 0)), self.coordinates
+        columns = self._columns(start.expressions)
+        basis = np.linalg.qr(columns / np.linalg.norm(columns, axis=0))[0]
+        residual = self.coordinates - basis @ (basis.T @ self.coordinates)
+        return basis, residual - basis @ (basis.T @ residual)
+
+    def _columns(self, expressions: Sequence[Expression]) -> Floats:
+        columns: Floats = np.stack([e.evaluate(self.X) for e in expressions], axis=1) * self.roots[:, None]
+        return columns
+
+    def _products(
+        self, r32: NDArray[np.float32], q32: NDArray[np.float32], count: int
+    ) -> list[tuple[Expression, ...]]:
+        pairs = best_products(self.plain32, self.weighted32, r32, q32, count)
+        self.screened += len(self.factors) * (len(self.factors) + 1) // 2
+        return [
+            (self.vocabulary.product([self.atom(int(self.factors[i])), self.atom(int(self.factors[j]))]),)
+            for i, j in zip(pairs.left, pairs.right, strict=True)
+        ]
+
+    # Fitting --------------------------------------------------------------------------------------------
+    def polish(self, models: Iterable[Sequence[Expression]]) -> list[Sum]:
+        """Constants and coefficients fitted, quickly for all and thoroughly for the best; best first."""
+        shapes: dict[Shape, Sum] = {}
+        for found in self.fitted(models, QUICK):
+            shapes.setdefault(found.shape, found)
+        finalists = list(shapes.values())[:FINALISTS]
+        if self.target is not None:
+            return finalists
+        return self.fitted([s.expressions for s in finalists], THOROUGH)
+
+    def fitted(self, models: Iterable[Sequence[Expression]], iterations: int) -> list[Sum]:
+        """Best first by description length; those that are not finite are left out."""
+        unique = list({tuple(model): None for model in models})
+        self.screened += len(unique)
+        if self.target is None:
+            fits = fit_constants(
+                unique, self.data, iterations=iterations, fixed=structural(unique), n_jobs=self.n_jobs
+            )
+            sums = [Sum(f.expressions, tuple(f.coefficients.tolist()), f.loss / self.length2) for f in fits]
+        else:
+            sums = [s for s in map(self._fraction, unique) if s is not None]
+        return sorted((s for s in sums if np.isfinite(s.loss)), key=lambda s: s.score(self.n_rows))
+
+    def _fraction(self, terms: tuple[Expression, ...]) -> Sum | None:
+        """The sum with coefficients of z = Σ c·e + Σ d·z·b, and the error of Σ c·e / (1 − Σ d·b)."""
+        assert self.target is not None
+        below = np.array([uses(e, self.target) for e in terms])
+        if below.all() or np.count_nonzero(below) > MOST_BELOW:
+            return None
+        columns = self._columns(terms)
+        lengths = np.linalg.norm(columns, axis=0)
+        coefficients = np.linalg.lstsq(columns / lengths, self.coordinates, rcond=None)[0] / lengths
+        parts = columns * coefficients
+        with np.errstate(all="ignore"):
+            under = 1.0 - (parts[:, below].sum(axis=1) / self.coordinates if below.any() else 0.0)
+            error = self.coordinates - parts[:, ~below].sum(axis=1) / under
+            loss = float(error @ error) / self.length2
+        return Sum(terms, tuple(coefficients.tolist()), loss if np.isfinite(loss) else np.inf)
+
+    def pruned(self, full: Sum) -> list[Sum]:
+        """The sum without its least useful term, without its least two, ...; the sum itself first."""
+        path = [full]
+        while len(path[-1].expressions) > 1:
+            terms = path[-1].expressions
+            fewer = self.fitted([terms[:i] + terms[i + 1 :] for i in range(len(terms))], THOROUGH)
+            if not fewer:
+                break
+            path.append(min(fewer, key=lambda s: s.loss))
+        return path
+
+
+def structural(models: Sequence[Sequence[Expression]]) -> list[list[NDArray[np.bool_]]]:
+    """Which tokens are not to be fitted: a constant of exactly one belongs to the form, as in 1/x."""
+    return [[e.const == 1.0 for e in model] for model in models]
+
+
+@dataclass(frozen=True)
+class Breadth:
+    """How many candidates of each kind screening hands on to be fitted."""
+
+    singles: int = 12
+    sums: int = 60
+    products: int = 120
+
+
+class Growth:
+    """Best-first search over the sums of an image: the most promising start is grown next.
+
+    A sum is a start, and so is it without any one of its terms: what is grown in its place is an exchange.
+    """
+
+    def __init__(self, image: Image, breadth: Breadth, max_terms: int) -> None:
+        self.image, self.breadth, self.max_terms = image, breadth, max_terms
+        self.seen: dict[Shape, Sum] = {}
+        self._starts: list[tuple[float, int, Sum]] = []
+        self._started: set[Shape] = set()
+        self._count = 0
+        self._push(Sum(), -np.inf)
+        for constant in image.fitted([(ONE,)], 0):
+            self.seen[constant.shape] = constant
+            self._push(constant, -np.inf)
+
+    def _push(self, start: Sum, priority: float) -> None:
+        if start.shape not in self._started and len(start.expressions) < self.max_terms:
+            self._started.add(start.shape)
+            self._count += 1
+            heapq.heappush(self._starts, (priority, self._count, start))
+
+    @property
+    def exhausted(self) -> bool:
+        return not self._starts
+
+    def step(self) -> list[Sum]:
+        """Grow one start; the new sums, best first."""
+        _, _, start = heapq.heappop(self._starts)
+        breadth = self.breadth
+        grown = self.image.grow(start, breadth.singles, breadth.sums, breadth.products)
+        new: list[Sum] = []
+        for s in grown:
+            if len(s.expressions) <= self.max_terms and (
+                s.shape not in self.seen or s.loss < 0.999 * self.seen[s.shape].loss
+            ):
+                self.seen[s.shape] = s
+                new.append(s)
+        n = self.image.n_rows
+        for s in new[:4]:
+            self._push(s, s.score(n))
+        for s in new[:2]:
+            for i in range(len(s.expressions)) if len(s.expressions) > 1 else ():
+                rest = s.expressions[:i] + s.expressions[i + 1 :]
+                for shorter in self.image.fitted([rest], QUICK):
+                    self._push(shorter, s.score(n) + 0.1 * n)
+        return new
+
+
+def front(sums: Sequence[Sum], limit: int) -> list[Sum]:
+    """Those that no simpler one beats, best first by loss."""
+    kept: list[Sum] = []
+    for s in sorted(sums, key=lambda s: (s.complexity, s.loss)):
+        if not kept or s.loss < 0.999 * kept[-1].loss:
+            kept.append(s)
+    return kept[::-1][:limit]

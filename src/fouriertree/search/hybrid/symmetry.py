@@ -1,0 +1,284 @@
+"""Symmetries of the data, read off the gradient of a surrogate: fewer variables, and a factor taken out.
+
+With e_i = x_i·∂f/∂x_i and g_i = ∂f/∂x_i, for every point of the data:
+e_i = p·f         ⇔  f = x_i^p · (something without x_i),
+e_i = (p/q)·e_j   ⇔  f depends on x_i and x_j through x_i^p·x_j^q only,
+g_i = c·g_j       ⇔  f depends on x_i and x_j through c·x_i + x_j only.
+All are proportions of vectors, so neither units nor order matter.  A symmetry is a proposal: doubtful ones are kept only
+if a surrogate in fewer variables predicts better, and every law is fitted and checked on the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.expr import Expression
+from fouriertree.search.hybrid.surrogate import fit_surrogate
+from fouriertree.expr.vocabulary import Vocabulary, nice_ratio
+
+Floats = NDArray[np.float64]
+
+#: squared sines up to which two vectors are proportional beyond doubt: at best, and per squared error of the surrogate
+SINE2, SINE2_PER_ERROR2, CERTAIN = 3e-6, 10.0, 3e-3
+#: squared sines up to which a proposal is worth a surrogate of its own, and how many get one
+DOUBTFUL, TRIALS = 0.15, 3
+#: a doubtful symmetry is kept if it leaves at most this share of the error
+BETTER = 0.8
+#: how far an exponent may be from a simple fraction, beyond doubt and in doubt
+EXPONENT, LOOSE_EXPONENT = 0.06, 0.3
+#: a surrogate with a larger relative error than this has nothing to say
+USELESS = 0.6
+#: below this relative error no other surrogate is tried
+GOOD = 0.03
+
+
+@dataclass(frozen=True)
+class View:
+    """y = factor · t(variables): what is left to explain after symmetries were used."""
+
+    variables: tuple[Expression, ...]
+    V: Floats  #: (n_variables, n_rows)
+    t: Floats
+    weights: Floats  #: under which errors of t count like errors of y
+    factor: tuple[tuple[Expression, float], ...] = ()  #: bases and exponents
+    scale: Floats | None = None  #: values of the factor
+
+    def with_factor(self, taken: list[tuple[int, float]]) -> View:
+        """Without the variables that act as a power only."""
+        scale = np.ones(len(self.t)) if self.scale is None else self.scale
+        t, weights = self.t, self.weights
+        for i, p in taken:
+            power = self.V[i] ** p
+            t, weights, scale = t / power, weights * power**2, scale * power
+        gone = {i for i, _ in taken}
+        kept = [i for i in range(len(self.V)) if i not in gone]
+        factor = (*self.factor, *((self.variables[i], p) for i, p in taken))
+        return View(tuple(self.variables[i] for i in kept), self.V[kept], t, weights, factor, scale)
+
+    def merged(self, gone: tuple[int, ...], variable: Expression, values: Floats) -> View:
+        """With one variable in place of several."""
+        kept = [k for k in range(len(self.V)) if k not in gone]
+        variables = (*(self.variables[k] for k in kept), variable)
+        return replace(self, variables=variables, V=np.vstack([self.V[kept], values]))
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Gradient of a surrogate on the rows: f (n,), e_i = x_i·g_i and g_i (d, n)."""
+
+    f: Floats
+    e: Floats
+    g: Floats
+    error: float  #: relative error on rows that the surrogate was not made of, in the signed logarithm of y
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A symmetry, how far from exact it seems, and whether that is beyond doubt."""
+
+    sine2: float
+    certain: bool
+    use: Callable[[View], View | None]
+
+
+# The surrogate of a view ------------------------------------------------------------------------------------
+def slopes(view: View, rng: np.random.Generator) -> Slopes | None:
+    """The gradient by the surrogate that predicts best: of log t, of the signed logarithm of t, or of t."""
+    seed = int(rng.integers(2**31))
+    useful: list[Slopes] = []
+    for transform in ("log", "signed", "plain"):
+        found = _slopes(view, transform, seed)
+        if found is not None:
+            useful.append(found)
+            if found.error < GOOD:
+                break
+    return min(useful, key=lambda s: s.error) if useful else None
+
+
+def _slopes(view: View, transform: str, seed: int) -> Slopes | None:
+    rng = np.random.default_rng(seed)
+    V, t = view.V, view.t
+    positive = (V > 0.0).all(axis=1)
+    inputs = np.where(positive[:, None], np.log(np.where(V > 0.0, V, 1.0)), V)
+    middle = float(np.median(np.abs(t))) or 1.0
+    order = rng.permutation(len(t))
+    if transform == "log":
+        sign = 1.0 if np.median(t) > 0.0 else -1.0
+        order = order[sign * t[order] > 0.02 * middle]
+        if len(order) < 0.97 * len(t):
+            return None
+        forward, back = lambda a: np.log(np.maximum(sign * a, 1e-300)), lambda u: sign * np.exp(u)
+        slope = back
+    elif transform == "signed":
+        unit = 0.3 * middle
+        forward, back = lambda a: np.arcsinh(a / unit), lambda u: unit * np.sinh(u)
+        slope = lambda u: unit * np.cosh(u)  # noqa: E731 - the three belong together
+    else:
+        forward, back, slope = lambda a: a, lambda u: u, np.ones_like
+    u = forward(t)
+    check, train = order[: len(order) // 5], order[len(order) // 5 :]
+    surrogate = fit_surrogate(inputs[:, train].T, u[train], rng)
+    if surrogate is None:
+        return None
+    predicted, gradient = surrogate.values_and_gradient(inputs[:, order].T)
+    scale = 1.0 if view.scale is None else view.scale[order[: len(check)]]
+    with np.errstate(all="ignore"):
+        error = signed_error(view.t[check] * scale, back(predicted[: len(check)]) * scale)
+        if transform == "log":
+            # Relative slopes: every row counts alike, and f is one.
+            f, steep = np.ones(len(order)), np.ones(len(order))
+        else:
+            f, steep = back(predicted), slope(predicted)
+        x = V[:, order]
+        e = np.where(positive[:, None], gradient, x * gradient) * steep
+        g = np.where(positive[:, None], gradient / x, gradient) * steep
+    if not (np.isfinite(f).all() and np.isfinite(e).all() and np.isfinite(g).all() and np.isfinite(error)):
+        return None
+    return Slopes(f, e, g, error)
+
+
+def signed_error(y: Floats, predicted: Floats) -> float:
+    """Relative rms error in the signed logarithm of y, in which large and small values count."""
+    unit = 0.3 * float(np.median(np.abs(y))) or 1.0
+    truth = np.arcsinh(y / unit)
+    return float(np.sqrt(np.mean(np.square(np.arcsinh(predicted / unit) - truth))) / (np.std(truth) or 1.0))
+
+
+def proportion(a: Floats, b: Floats) -> tuple[float, float]:
+    """(c, squared sine) of the best a ≈ c·b."""
+    aa, bb, ab = float(a @ a), float(b @ b), float(a @ b)
+    if not (aa > 0.0 and bb > 0.0 and np.isfinite(ab)):
+        return 0.0, 1.0
+    return ab / bb, max(0.0, 1.0 - ab * ab / (aa * bb))
+
+
+# Using symmetries -------------------------------------------------------------------------------------------
+def reduced_views(view: View, v: Vocabulary, rng: np.random.Generator, rounds: int = 10) -> Iterator[View]:
+    """The view after one symmetry after the other, the given one first."""
+    yield view
+    found = slopes(view, rng) if len(view.V) else None
+    for _ in range(rounds):
+        if found is None or found.error > USELESS or not len(view.V):
+            return
+        step = _next(view, found, v, rng)
+        if step is None:
+            return
+        view, found = step
+        yield view
+
+
+def _next(view: View, s: Slopes, v: Vocabulary, rng: np.random.Generator) -> tuple[View, Slopes | None] | None:
+    """The view after the most certain symmetry, and its slopes; None where there is none."""
+    proposals = list(_proposals(view, s, v))
+    powers = [p for p in proposals if p.certain and p.use.__name__ == "take"]
+    if powers:
+        smaller: View | None = view
+        # From the last to the first, so that the numbers of variables before it stay the same.
+        for proposal in reversed(powers):
+            smaller = proposal.use(smaller) if smaller is not None else None
+        if smaller is not None:
+            return smaller, slopes(smaller, rng) if len(smaller.V) else None
+    tried = 0
+    for proposal in sorted(proposals, key=lambda p: (not p.certain, p.sine2)):
+        smaller = proposal.use(view)
+        if smaller is None or tried >= TRIALS:
+            continue
+        if not len(smaller.V):
+            return smaller, None
+        found = slopes(smaller, rng)
+        if proposal.certain:
+            return smaller, found
+        tried += 1
+        if found is not None and found.error < BETTER * s.error:
+            return smaller, found
+    return None
+
+
+def _proposals(view: View, s: Slopes, v: Vocabulary) -> Iterator[Proposal]:
+    tolerance = min(CERTAIN, SINE2 + SINE2_PER_ERROR2 * s.error**2)
+    d = len(view.V)
+    if "mul" in v:
+        for i in range(d):
+            p, sine2 = proportion(s.e[i], s.f)
+            if sine2 < DOUBTFUL:
+                certain = sine2 < tolerance
+                ratio = nice_ratio(p, EXPONENT if certain else LOOSE_EXPONENT)
+                if ratio is not None and _can_raise(view.V[i], float(ratio), v):
+                    yield Proposal(sine2, certain, _taking(i, float(ratio)))
+    for i, j in combinations(range(d), 2):
+        c, sine2 = proportion(s.e[i], s.e[j])
+        if "mul" in v and sine2 < DOUBTFUL:
+            certain = sine2 < tolerance
+            ratio = nice_ratio(c, (EXPONENT if certain else LOOSE_EXPONENT) * max(1.0, abs(c)), largest=4)
+            if ratio is not None:
+                yield Proposal(sine2, certain, _multiplying(i, j, float(ratio.numerator), float(ratio.denominator), v))
+        c, sine2 = proportion(s.g[i], s.g[j])
+        if "add" in v and "mul" in v and sine2 < DOUBTFUL and c != 0.0:
+            yield Proposal(sine2, sine2 < tolerance, _adding(i, j, c, v))
+
+
+def _can_raise(values: Floats, power: float, v: Vocabulary) -> bool:
+    fits = power == int(power) or bool((values > 0.0).all())
+    return fits and v.can_raise(power) and (power > 0.0 or bool((values != 0.0).all()))
+
+
+def _taking(i: int, power: float) -> Callable[[View], View | None]:
+    def take(view: View) -> View | None:
+        return view.with_factor([(i, power)]) if (view.V[i] != 0.0).all() else None
+
+    return take
+
+
+def _multiplying(i: int, j: int, p: float, q: float, v: Vocabulary) -> Callable[[View], View | None]:
+    def multiply(view: View) -> View | None:
+        if not (_can_raise(view.V[i], p, v) and _can_raise(view.V[j], q, v)):
+            return None
+        values = view.V[i] ** p * view.V[j] ** q
+        variable = v.monomial((view.variables[i], view.variables[j]), (p, q))
+        return view.merged((i, j), variable, values) if np.isfinite(values).all() else None
+
+    return multiply
+
+
+def _adding(i: int, j: int, c: float, v: Vocabulary) -> Callable[[View], View | None]:
+    def add(view: View) -> View | None:
+        scaled = v.apply("mul", Expression.constant(c), view.variables[i])
+        return view.merged((i, j), v.apply("add", scaled, view.variables[j]), c * view.V[i] + view.V[j])
+
+    return add
+
+
+# One variable for all ---------------------------------------------------------------------------------------
+INDEX_POWERS = (1.0, -1.0, 2.0, -2.0)
+
+
+def single_index(view: View, v: Vocabulary) -> View | None:
+    """y = x_j^q·f(Π x_i^p_i) found by sorting: along the right product, neighbours have neighbouring values."""
+    d = len(view.V)
+    if not 2 <= d <= 5 or "mul" not in v or not (view.V > 0.0).all():
+        return None
+    logs = np.log(view.V)
+    best: tuple[float, int | None, float, tuple[float, ...]] | None = None
+    for j in (None, *range(d)):
+        rest = [i for i in range(d) if i != j]
+        for q in (0.0,) if j is None else INDEX_POWERS:
+            t = view.t if j is None else view.t / view.V[j] ** q
+            roughest = 2.0 * len(t) * float(np.var(t))
+            if len(rest) < 2 or roughest == 0.0:
+                continue
+            for powers in product((1.0,), *[INDEX_POWERS] * (len(rest) - 1)):
+                order = np.argsort(np.asarray(powers) @ logs[rest])
+                rough = float(np.square(np.diff(t[order])).sum()) / roughest
+                if best is None or rough < best[0]:
+                    best = rough, j, q, powers
+    if best is None or best[0] > 0.2:
+        return None
+    _, j, q, powers = best
+    smaller = view if j is None else view.with_factor([(j, q)])
+    variable = v.monomial(smaller.variables, powers)
+    return smaller.merged(tuple(range(len(smaller.V))), variable, np.exp(np.asarray(powers) @ np.log(smaller.V)))
