@@ -14,14 +14,17 @@ import numba
 from numba.core import caching
 
 PACKAGE = Path(__file__).resolve().parent
-COMPILED = ("engine", "expr", "search/gp")
+#: what kernels are made of, and what they read numbers from
+COMPILED = (
+    "engine/*.py", "search/gp/*.py", "expr/_*.py", "expr/opcodes.py", "expr/catalogue.py", "expr/programs.py",
+)  # fmt: skip
 ANNOUNCE_AFTER_SECONDS = 1.0
 
 
 @cache
 def source_stamp() -> tuple[int, int]:
     """Newest modification time and total size of the sources that kernels are made of."""
-    stats = [path.stat() for folder in COMPILED for path in (PACKAGE / folder).rglob("*.py")]
+    stats = [path.stat() for pattern in COMPILED for path in PACKAGE.glob(pattern)]
     return max(s.st_mtime_ns for s in stats), sum(s.st_size for s in stats)
 
 

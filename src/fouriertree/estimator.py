@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -19,33 +19,47 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from fouriertree.checks import check_operators, check_scale, draw_seed, nth_seed, numeric_target, refuse_text
 from fouriertree.engine import CompiledEngine, Engine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
-from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
-from fouriertree.front import ROUNDING, choose, describe, mean_square, presentable, table_text, terms_for
+from fouriertree.expr.complexity import Complexity
+from fouriertree.expr.generate import Grammar
+from fouriertree.front import ROUNDING, Row, Rows, choose, finished, table_text, tabulated, terms_for
+from fouriertree.guesses import parse_guesses
+from fouriertree.losses import Loss, LossFunction, as_loss
 from fouriertree.model import Model
-from fouriertree.observers import STALLED, Found, Patience, ProgressBar, Terms
+from fouriertree.observers import Found, Patience, ProgressBar, Terms
 from fouriertree.problems import Problem
-from fouriertree.search import ALL_TERMS, FTG, Budget, Observer, Search, run
+from fouriertree.projection.variable import compile_kernels
+from fouriertree.search import Budget, Hybrid, Observer, Search, run
+from fouriertree.search.nesting import Nesting
 from fouriertree.space import EmpiricalSpace
 
-#: levels of the trees of the default searches, which take turns; so many rounds, and fewer where rows are many
-LEVELS = (3, 4, 5)
-ROUNDS, ROUNDS_TIMES_ROWS = 2, 20_000
+SELECTIONS = ("mdl", "best", "accuracy")
+#: share of the rows that are held back to verify formulas with, where there are enough of them
+HELD_BACK, ENOUGH_ROWS, MOST_HELD_BACK = 0.2, 20, 20_000
+#: rounds of the hybrid where nothing else ends it
+ROUNDS = 2
 
 
 class SymbolicRegressor(RegressorMixin, BaseEstimator):
-    """A formula for y in the columns of X: a sum of expression trees with the best coefficients.
+    """Formulas for y in the columns of X, from simplest to most accurate.
 
-    `equations_` has a row for every length of the sum that the search went through.  The chosen row, `best_index_`,
-    is the one with the shortest description of its errors, coefficients and trees together.
-    `models_` are the rows as Model objects and `model_` is the chosen one; `stop_reason_` says why the search ended.
-    A loss in the table is the mean squared error (weighted) of the model's own predictions.
+    `equations_` is the front over complexity and error: a row for every complexity worth it, with the loss on all rows,
+    on the rows that the search saw and on those that were held back to verify (`validation_loss`), and the description
+    length.  The chosen row is `best_index_`; `models_` are the rows as Model objects and `model_` is the chosen one.
+    `stop_reason_` says why the search ended.  Losses are means over rows (weighted), of the model's own predictions.
 
-    search: how elements are found; by default several searches in turn, each taking the best of 10,000 small trees for
-        one term after another, until one is exact or the limits are reached; without limits, six searches.
+    search: how formulas are found; `Hybrid` unless told otherwise, which uses the limits below.
     operators: names or symbols, or a PrimitiveSet; by default ``PrimitiveSet.default()``.
-    max_terms: elements at most, and never more than a third of the rows; a `search` of your own has its own limit.
-    time_limit, max_traverses: seconds, and passes over the data; None is no limit.  Without either, a fit also ends
-        when 100,000 candidates in a row were of no use.
+    model_selection: "mdl" takes the row with the shortest description, "accuracy" the one with the smallest validation
+        loss, "best" the one after which more complexity gains little.
+    loss: "squared", "absolute", "huber", "quantile" (of `quantile`), or a function of the arrays (y, predicted) that
+        returns what every row costs.
+    max_terms, max_size: terms, and complexity, of a formula at most.
+    complexities: your own complexity for some operators, such as ``{"sin": 5}``.
+    nesting: what may not stand inside of what, such as ``{"sin": {"sin": 0, "exp": 1}}``: no sine, and one exp at most.
+    guesses: formulas to start from, such as ``["a*sin(x0)"]``; names that are no columns are numbers to be fitted.
+    time_limit, max_evaluations: seconds, and candidates looked at; None is no limit.  Without any limit, a fit ends when
+        every way to look for a law has had its turn.
+    max_traverses: passes over the data, the paper's unit of cost, for the searches of the paper.
     target_loss: the sum of squared errors to be content with; None asks for a formula exact to rounding.
     random_state: an integer, a RandomState, or None for fresh entropy; the integer that was used is `seed_`.
     n_jobs: threads, -1 for one per processor; the result is the same for any number.
@@ -63,8 +77,16 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         search: Search[Any] | None = None,
         *,
         operators: Sequence[str] | PrimitiveSet | None = None,
+        model_selection: str = "mdl",
+        loss: str | LossFunction = "squared",
+        quantile: float = 0.5,
         max_terms: int = 10,
+        max_size: int = 80,
+        complexities: Mapping[str, int] | None = None,
+        nesting: Mapping[str, Mapping[str, int]] | None = None,
+        guesses: Sequence[str] | None = None,
         time_limit: float | None = None,
+        max_evaluations: int | None = None,
         max_traverses: int | None = None,
         target_loss: float | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -74,8 +96,16 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
     ) -> None:
         self.search = search
         self.operators = operators
+        self.model_selection = model_selection
+        self.loss = loss
+        self.quantile = quantile
         self.max_terms = max_terms
+        self.max_size = max_size
+        self.complexities = complexities
+        self.nesting = nesting
+        self.guesses = guesses
         self.time_limit = time_limit
+        self.max_evaluations = max_evaluations
         self.max_traverses = max_traverses
         self.target_loss = target_loss
         self.random_state = random_state
@@ -87,6 +117,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         """Search for formulas; Ctrl-C ends the search and keeps what it has found."""
         self._check_limits()
         check_operators(self._primitives)
+        loss = as_loss(self.loss, self.quantile)
         refuse_text(X, y)
         y = numeric_target(y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
@@ -95,16 +126,15 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         self._names = self._column_names()
         self.seed_ = draw_seed(self.random_state)
-        space = EmpiricalSpace(X, y, sample_weight, self._engine)
-        exact = ROUNDING**2 * float(space.target @ space.target)
-        target = exact if self.target_loss is None else float(self.target_loss)
-        problem = Problem(space, Grammar(self._primitives, X.shape[1]))
+        if self.search is None:
+            # The first time on a machine takes some seconds, which are not the search's.
+            self._compile()
+        started = time.monotonic()
+        rows = Rows(*self._split(EmpiricalSpace(X, y, sample_weight, self._engine)), loss)
         found = Found()
-        traverses = None if self.max_traverses is None else int(self.max_traverses)
-        budget = Budget(traverses, self.time_limit, target)
-        self.stop_reason_ = self._run(problem, budget, found, float(space.weights.sum()))
-        self.traverses_ = found.traverses
-        self._tabulate(space, found.sums)
+        self.stop_reason_ = self._search(rows, found, started)
+        self.traverses_, self.evaluations_ = found.traverses, found.candidates
+        self._tabulate(rows, found.sums)
         return self
 
     def predict(self, X: Any, index: int | None = None) -> NDArray[np.float64]:
@@ -136,12 +166,25 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
 
     # Before the search -------------------------------------------------------------------------------
     def _check_limits(self) -> None:
-        if not (isinstance(self.max_terms, Integral) and self.max_terms >= 1):
-            raise ValueError(f"max_terms must be a whole number of at least 1; got {self.max_terms!r}")
-        for name in ("time_limit", "max_traverses", "target_loss"):
+        for name in ("max_terms", "max_size"):
+            value = getattr(self, name)
+            if not (isinstance(value, Integral) and value >= 1):
+                raise ValueError(f"{name} must be a whole number of at least 1; got {value!r}")
+        for name in ("time_limit", "max_evaluations", "max_traverses", "target_loss"):
             limit = getattr(self, name)
             if limit is not None and not (isinstance(limit, Real) and limit >= 0):
                 raise ValueError(f"{name} must be None or a number that is not negative; got {limit!r}")
+        if self.model_selection not in SELECTIONS:
+            raise ValueError(f"model_selection must be one of {', '.join(SELECTIONS)}; got {self.model_selection!r}")
+
+    def _split(self, space: EmpiricalSpace) -> tuple[EmpiricalSpace, NDArray[np.bool_]]:
+        """All rows, and which of them the search may see: all where they are few."""
+        n = len(space.y)
+        seen = np.ones(n, dtype=bool)
+        if n >= ENOUGH_ROWS:
+            held = min(int(HELD_BACK * n), MOST_HELD_BACK)
+            seen[np.random.default_rng([self.seed_, 0]).permutation(n)[:held]] = False
+        return space, seen
 
     def _column_names(self) -> tuple[str, ...] | None:
         given = getattr(self, "feature_names_in_", None) if self.feature_names is None else self.feature_names
@@ -166,53 +209,98 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         return self.operators if isinstance(self.operators, PrimitiveSet) else PrimitiveSet(self.operators)
 
     # The search and after ----------------------------------------------------------------------------
-    def _run(self, problem: Problem, budget: Budget, found: Found, weight: float) -> str:
-        """Run the search, or several default ones after each other; why the last one ended."""
-        searches = [self.search] if self.search is not None else self._default_searches(problem)
-        unlimited = budget.time_limit is None and budget.max_traverses is None
-        started = time.monotonic()
-        with ExitStack() as stack:
-            observers: list[Observer] = [found]
-            if self.progress:
-                longest = getattr(searches[0], "max_terms", None)
-                observers.append(stack.enter_context(ProgressBar(budget, longest, weight)))
-            k, reason = 0, ALL_TERMS
-            while reason in (ALL_TERMS, STALLED) and (k < len(searches) or not (unlimited or self.search)):
-                patience = [Patience()] if unlimited or self.search is None else []
-                left = remaining(budget, time.monotonic() - started, found.traverses)
-                try:
-                    search = searches[k % len(searches)]
-                    reason = run(
-                        search, problem, left, [*observers, *patience], nth_seed(self.seed_, k)
-                    ).reason
-                except KeyboardInterrupt:
-                    # The loop catches those between its first and its last event.
-                    return "interrupted"
-                found.next_run()
-                k += 1
+    def _search(self, rows: Rows, found: Found, started: float) -> str:
+        """Run the search, and again with the weights that the loss asks for; why the last one ended."""
+        budget = self._budget(rows, time.monotonic() - started)
+        if rows.loss.squared:
+            return self._run(self._problem(rows, rows.space.weights), budget, found)
+        half = replace(
+            budget,
+            time_limit=None if budget.time_limit is None else 0.5 * budget.time_limit,
+            max_candidates=None if budget.max_candidates is None else budget.max_candidates // 2,
+            target_loss=0.0,
+        )
+        reason = self._run(self._problem(rows, rows.space.weights), half, found)
+        if reason == "interrupted":
             return reason
+        self._tabulate(rows, found.sums)
+        with np.errstate(all="ignore"):
+            weights = rows.loss.weights(rows.space.y, self.model_.predict(rows.space.X, self._engine))
+        found.next_run()
+        return self._run(self._problem(rows, rows.space.weights * weights), half, found)
 
-    def _default_searches(self, problem: Problem) -> list[Search[Any]]:
-        """Small trees and less small ones, in turn: none is the best for every law."""
+    def _compile(self) -> None:
+        self._engine.evaluate([Expression.variable(0)], [[0.0]])
+        compile_kernels()
+
+    def _budget(self, rows: Rows, seconds: float) -> Budget:
+        """The limits; what reading the data took is off the time, and writing the table gets a share of it."""
+        space = rows.space
+        exact = ROUNDING**2 * float(space.target @ space.target)
+        target = exact if self.target_loss is None else float(self.target_loss)
+        limit = None
+        if self.time_limit is not None:
+            limit = max(0.0, float(self.time_limit) - seconds - min(0.5, 0.05 * float(self.time_limit)))
+        return Budget(
+            None if self.max_traverses is None else int(self.max_traverses), limit,
+            # The hybrid knows when an exact sum is a law; for the others, exact is enough.
+            0.0 if self.search is None and self.target_loss is None else target,
+            None if self.max_evaluations is None else int(self.max_evaluations),
+        )  # fmt: skip
+
+    def _problem(self, rows: Rows, weights: NDArray[np.float64]) -> Problem:
+        space, seen = rows.space, rows.seen
+        grammar = Grammar(self._primitives, space.n_columns)
+        shown = EmpiricalSpace(space.X[seen], space.y[seen], weights[seen], self._engine)
+        held = None if seen.all() else EmpiricalSpace(space.X[~seen], space.y[~seen], weights[~seen], self._engine)
+        return Problem(shown, grammar, holdout=held)
+
+    def _run(self, problem: Problem, budget: Budget, found: Found) -> str:
+        limits = (budget.time_limit, budget.max_traverses, budget.max_candidates)
+        unlimited = all(limit is None for limit in limits)
+        search = self._hybrid(problem, unlimited) if self.search is None else self.search
+        observers: list[Observer] = [found]
+        if unlimited and self.search is not None:
+            observers.append(Patience())
+        with ExitStack() as stack:
+            if self.progress:
+                weight = float(np.sum(problem.space.samples()[-1][2]))
+                observers.append(stack.enter_context(ProgressBar(budget, getattr(search, "max_terms", None), weight)))
+            try:
+                return run(search, problem, budget, observers, nth_seed(self.seed_, found.runs)).reason
+            except KeyboardInterrupt:
+                # The loop catches those between its first and its last event.
+                return "interrupted"
+
+    def _hybrid(self, problem: Problem, unlimited: bool) -> Hybrid:
+        names = self._names or tuple(f"x{i}" for i in range(self.n_features_in_))
         rows = len(problem.space.target)
-        max_terms = min(self.max_terms, terms_for(rows))
-        rounds = max(1, min(ROUNDS, ROUNDS_TIMES_ROWS // rows))
-        return [
-            FTG(generator=RampedHalfAndHalf(1, levels), best_of=10_000, max_terms=max_terms)
-            for _ in range(rounds)
-            for levels in LEVELS
-        ]
+        return Hybrid(
+            max_terms=min(int(self.max_terms), terms_for(rows)),
+            max_complexity=int(self.max_size),
+            guesses=parse_guesses(self.guesses or (), names, self._primitives),
+            complexity=self._complexity,
+            nesting=Nesting.of(self.nesting or {}, self._primitives),
+            rounds=ROUNDS if unlimited else None,
+            n_jobs=self._engine.n_threads,
+        )
 
-    def _tabulate(self, space: EmpiricalSpace, sums: list[Terms]) -> None:
+    @property
+    def _complexity(self) -> Complexity:
+        return Complexity(self.complexities, self._primitives)
+
+    def _tabulate(self, rows: Rows, sums: list[Terms]) -> None:
         engine: Engine = self._engine
-        mean = float(np.average(space.y, weights=space.weights))
+        space = rows.space
+        constant: Terms = ((float(np.average(space.y, weights=space.weights)),), (Expression.constant(1.0),))
         if not sums:
             # Interrupted while the engine was being compiled: the mean needs none, and nobody waits again.
-            engine, sums = ReferenceEngine(), [((mean,), (Expression.constant(1.0),))]
-        self.models_ = [presentable(space, *terms, self._names, engine) for terms in sums]
-        rows = [describe(model, space, engine) for model in self.models_]
-        self.equations_ = pd.DataFrame(rows, columns=["n_terms", "complexity", "loss", "r2", "equation"])
-        self.best_index_ = choose(self.equations_, len(space.y), mean_square(space, space.y))
+            engine = ReferenceEngine()
+        made = [finished(terms, rows, self._primitives, self._complexity, self._names, engine) for terms in [constant, *sums]]
+        found: list[Row] = [row for row in made if row is not None and row.complexity <= max(self.max_size, 1)]
+        kept, self.equations_ = tabulated(found or [row for row in made if row is not None], rows)
+        self.models_ = [row.model for row in kept]
+        self.best_index_ = choose(self.equations_, len(space.y), self.model_selection)
         self.model_ = self.models_[self.best_index_]
 
     def _model(self, index: int | None) -> Model:
@@ -222,10 +310,3 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         if not 0 <= index < len(self.models_):
             raise IndexError(f"there is no row {index}; equations_ has rows 0 to {len(self.models_) - 1}")
         return self.models_[index]
-
-
-def remaining(budget: Budget, seconds: float, traverses: int) -> Budget:
-    """What is left of a budget after runs before this one."""
-    time_limit = None if budget.time_limit is None else max(0.0, budget.time_limit - seconds)
-    max_traverses = None if budget.max_traverses is None else max(0, budget.max_traverses - traverses)
-    return Budget(max_traverses, time_limit, budget.target_loss)

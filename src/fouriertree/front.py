@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,13 @@ from numpy.typing import NDArray
 from sklearn.metrics import r2_score
 
 from fouriertree.engine import Engine
-from fouriertree.expr import Expression
-from fouriertree.expr.simplify import split_factor, tidy
-from fouriertree.model import Model
+from fouriertree.expr import Expression, PrimitiveSet
+from fouriertree.expr.canonical import canonical
+from fouriertree.expr.complexity import Complexity
+from fouriertree.losses import Loss
+from fouriertree.model import Model, sum_of_terms
+from fouriertree.observers import Terms
+from fouriertree.snapping import fitted_numbers, snapped
 from fouriertree.space import EmpiricalSpace
 
 #: a residual this small, relative to y, is the rounding of the arithmetic; so is a term of this size
@@ -20,26 +25,16 @@ ROUNDING = 1e-12
 #: a sum is exact if its errors are this small, relative to y: an exact law loses some digits where terms cancel
 EXACT = 1e-11
 #: what one unit of complexity costs, in nats, when a row is chosen
-NATS_PER_UNIT = 2.0
+NATS_PER_UNIT = 1.5
+#: rows that count at most when a row is chosen: a longer formula must be worth it to a reader, too
+MOST_ROWS = 1000
+#: a formula with short numbers may cost this much more than the one without, since they were weighed on a sample
+SNAP_TOLERANCE = 1.02
+#: rounds of reweighting for losses that are not squares
+REWEIGHTED = 12
 DIGITS = 6
-HEADINGS = ("", "row", "terms", "complexity", "loss", "R²", "equation")
+HEADINGS = ("", "row", "terms", "complexity", "loss", "validation", "R²", "equation")
 CHOSEN = ">>>"
-
-
-def presentable(
-    space: EmpiricalSpace,
-    coefficients: Sequence[float],
-    expressions: Sequence[Expression],
-    names: tuple[str, ...] | None,
-    engine: Engine,
-) -> Model:
-    """The sum as one would write it: no terms that are rounding, no scattered numbers, no term twice."""
-    kept, best = needed_terms(space, np.array(coefficients), list(expressions), engine)
-    terms: dict[Expression, float] = {}
-    for coefficient, i in zip(best.tolist(), kept, strict=True):
-        factor, rest = split_factor(tidy(expressions[i]))
-        terms[rest] = terms.get(rest, 0.0) + coefficient * factor
-    return Model(tuple(terms.values()), tuple(terms), names)
 
 
 def needed_terms(
@@ -72,33 +67,142 @@ def least_squares(space: EmpiricalSpace, values: NDArray[np.float64]) -> NDArray
     return found
 
 
-def describe(model: Model, space: EmpiricalSpace, engine: Engine) -> tuple[int, int, float, float, str]:
-    """A row of `equations_`."""
-    predicted = model.predict(space.X, engine)
-    loss = mean_square(space, space.y - predicted)
-    # A constant y leaves R² as the ratio of two roundings.
-    exact = loss <= ROUNDING**2 * mean_square(space, space.y)
-    r2 = 1.0 if exact else r2_score(space.y, predicted, sample_weight=space.weights)
-    return model.n_terms, model.complexity, loss, float(r2), model.text(DIGITS)
+@dataclass(frozen=True)
+class Rows:
+    """The data of a fit: all rows, and which of them the search saw; it was checked on the others."""
+
+    space: EmpiricalSpace
+    seen: NDArray[np.bool_]
+    loss: Loss
+
+    def cost(self, predicted: NDArray[np.float64], which: NDArray[np.bool_] | None = None) -> float:
+        """Mean cost of the errors over all rows, or over some; NaN over none."""
+        rows = slice(None) if which is None else which
+        weights = self.space.weights[rows]
+        if not len(weights):
+            return np.nan
+        with np.errstate(all="ignore"):
+            return float(np.average(self.loss.cost(self.space.y[rows], predicted[rows]), weights=weights))
+
+    @property
+    def positive(self) -> frozenset[int]:
+        """Columns without zeros and negative values."""
+        return frozenset(np.flatnonzero((self.space.X > 0.0).all(axis=0)).tolist())
+
+
+@dataclass(frozen=True)
+class Row:
+    """A formula, refitted to all rows, and what its table says of it."""
+
+    model: Model
+    complexity: int
+    loss: float  #: on the rows that the search saw, before the others were used
+    validation_loss: float
+    final_loss: float  #: after it was fitted to all rows
+    r2: float
+
+    def cells(self, description: float) -> tuple[object, ...]:
+        model = self.model
+        return (
+            model.n_terms, self.complexity, self.final_loss, self.loss, self.validation_loss, description, self.r2,
+            model.text(DIGITS),
+        )  # fmt: skip
+
+
+COLUMNS = (
+    "n_terms", "complexity", "loss", "training_loss", "validation_loss", "description_length", "r2", "equation",
+)  # fmt: skip
+
+
+def finished(
+    terms: Terms, rows: Rows, primitives: PrimitiveSet, complexity: Complexity, names: tuple[str, ...] | None, engine: Engine
+) -> Row | None:  # fmt: skip
+    """A sum as one would write it, with the numbers that fit all rows best; None if it is not finite everywhere."""
+    space = rows.space
+    kept, best = needed_terms(space, np.array(terms[0]), list(terms[1]), engine)
+    whole = canonical(sum_of_terms(best.tolist(), [terms[1][i] for i in kept]), primitives, rows.positive)
+    before = engine.evaluate([whole], space.X)[0].astype(np.float64)
+    if not np.isfinite(before).all():
+        return None
+    final = canonical(refitted(whole, rows), primitives, rows.positive)
+    after = engine.evaluate([final], space.X)[0].astype(np.float64)
+    # Where the numbers of the final form are worse, by rounding or by a fit that went astray, the first ones stay.
+    tolerance = 1.0 + 1e-6 if rows.loss.squared else 1.5
+    exact = EXACT**2 * mean_square(space, space.y)
+    if not rows.cost(after) <= max(tolerance * rows.cost(before) * SNAP_TOLERANCE, exact):
+        final, after = whole, before
+    model = Model.from_expression(final, names)
+    loss = rows.cost(after)
+    r2 = 1.0 if loss <= exact else float(r2_score(space.y, after, sample_weight=space.weights))
+    validation = rows.cost(before, ~rows.seen)
+    return Row(model, complexity(final), rows.cost(before, rows.seen), validation, loss, r2)
+
+
+def refitted(whole: Expression, rows: Rows) -> Expression:
+    """The formula with its numbers fitted to all rows, and short ones where they do as well."""
+    space = rows.space
+    if rows.loss.squared:
+        return snapped(whole, space.X, space.y, space.weights)
+    for _ in range(REWEIGHTED):
+        with np.errstate(all="ignore"):
+            predicted = whole.evaluate(space.X)
+        whole = fitted_numbers(whole, space.X, space.y, space.weights * rows.loss.weights(space.y, predicted))
+    return whole
 
 
 def mean_square(space: EmpiricalSpace, errors: NDArray[np.float64]) -> float:
     return float(np.average(errors**2, weights=space.weights))
 
 
-def choose(equations: pd.DataFrame, n_rows: int, square_of_y: float) -> int:
-    """The row with the shortest description: of its errors, of its coefficients, and of its trees.
+def tabulated(found: Sequence[Row], rows: Rows) -> tuple[list[Row], pd.DataFrame]:
+    """One row per complexity, without those that a simpler one beats on the rows that were held back."""
+    exact = EXACT**2 * mean_square(rows.space, rows.space.y)
+    kept: list[Row] = []
+    for row in sorted(found, key=lambda row: (row.complexity, row.final_loss)):
+        if not kept or _better(row, kept[-1], exact):
+            kept.append(row)
+    descriptions = [description_length(row, rows, exact) for row in kept]
+    return kept, pd.DataFrame([row.cells(d) for row, d in zip(kept, descriptions, strict=True)], columns=list(COLUMNS))
 
-    ½·n·log(loss) + ½·log(n)·terms + 2·complexity, in nats; losses below the rounding of y are equal.  Rows with more
-    terms than the rows of data allow are not looked at: they interpolate.
+
+def _better(row: Row, simpler: Row, exact: float) -> bool:
+    """More accurate on all rows, and no worse on those held back than chance explains."""
+    if row.complexity == simpler.complexity or not row.final_loss < simpler.final_loss or simpler.final_loss <= exact:
+        return False
+    return not row.validation_loss > 1.05 * simpler.validation_loss
+
+
+def description_length(row: Row, rows: Rows, exact: float) -> float:
+    """½·n·log(loss) + ½·log(n)·terms + 1.5·complexity, in nats, up to a constant; n·log(loss) for absolute errors."""
+    n = min(len(rows.space.y), MOST_ROWS)
+    log_loss = np.log(max(row.final_loss, exact, np.finfo(float).tiny))
+    share = 1.0 if rows.loss.name in ("absolute", "quantile") else 0.5
+    return float(share * n * log_loss + 0.5 * np.log(n) * row.model.n_terms + NATS_PER_UNIT * row.complexity)
+
+
+def choose(equations: pd.DataFrame, n_rows: int, selection: str = "mdl") -> int:
+    """The number of the chosen row.
+
+    mdl: the shortest description.  accuracy: the smallest validation loss (or loss, where no rows were held back).
+    best: of the rows with less than 1.5 times the smallest loss, the one with the steepest fall of the logarithm of the
+    loss per unit of complexity.  Rows with more terms than the rows of data allow are not looked at: they interpolate.
     """
-    losses = np.maximum(equations["loss"].to_numpy(), EXACT**2 * square_of_y)
-    with np.errstate(divide="ignore"):
-        errors = 0.5 * n_rows * np.log(losses)
-    coefficients = 0.5 * np.log(n_rows) * equations["n_terms"].to_numpy()
-    costs = errors + coefficients + NATS_PER_UNIT * equations["complexity"].to_numpy()
     eligible = equations["n_terms"].to_numpy() <= terms_for(n_rows)
-    return int(np.argmin(np.where(eligible, costs, np.inf))) if eligible.any() else 0
+    if not eligible.any():
+        return 0
+    loss = equations["validation_loss"].to_numpy()
+    if not np.isfinite(loss).all():
+        loss = equations["loss"].to_numpy()
+    if selection == "mdl":
+        costs = equations["description_length"].to_numpy()
+    elif selection == "accuracy":
+        costs = loss
+    else:
+        logs = np.log(np.maximum(loss, np.finfo(float).tiny))
+        falls = np.diff(logs, prepend=logs[0]) / np.maximum(np.diff(equations["complexity"], prepend=0), 1)
+        near = loss <= 1.5 * loss[eligible].min()
+        costs = np.where(near, falls, np.inf)
+    return int(np.argmin(np.where(eligible, costs, np.inf)))
 
 
 def terms_for(n_rows: int) -> int:
@@ -115,6 +219,7 @@ def table_cells(equations: pd.DataFrame, chosen: int) -> list[tuple[str, ...]]:
             str(row.n_terms),
             str(row.complexity),
             f"{row.loss:.3g}",
+            "" if np.isnan(row.validation_loss) else f"{row.validation_loss:.3g}",
             f"{round(row.r2, 6) + 0.0:.6f}",  # adding zero turns -0 into 0
             row.equation,
         )

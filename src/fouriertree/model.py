@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fouriertree.engine import CompiledEngine, Engine
 from fouriertree.expr import Expression, PrimitiveSet, parse
-from fouriertree.expr.opcodes import CONST, DIV, MUL
+from fouriertree.expr.opcodes import ADD, CONST, DIV, MUL, SUB
+from fouriertree.expr.simplify import split_factor
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,16 @@ class Model:
     coefficients: tuple[float, ...]
     expressions: tuple[Expression, ...]
     names: tuple[str, ...] | None = None
+
+    @classmethod
+    def from_expression(cls, expression: Expression, names: tuple[str, ...] | None = None) -> Model:
+        """The model of one tree: its addends, and the number in front of each.
+
+        >>> Model.from_expression(parse("2*x0 - sin(x0)/4")).coefficients
+        (2.0, -0.25)
+        """
+        parts = [split_factor(sign * part if sign < 0.0 else part) for sign, part in addends(expression)]
+        return cls(tuple(c for c, _ in parts), tuple(e for _, e in parts), names)
 
     @property
     def n_terms(self) -> int:
@@ -90,6 +101,16 @@ class Model:
             tuple(parse(term["expression"], primitives=primitives) for term in terms),
             None if data["names"] is None else tuple(data["names"]),
         )
+
+
+def addends(expression: Expression, sign: float = 1.0) -> list[tuple[float, Expression]]:
+    """(±1, part) with expression = Σ ±part."""
+    code, last = int(expression.op[-1]), expression.size - 1
+    if code not in (ADD, SUB):
+        return [(sign, expression)]
+    left, right = expression.children(last)
+    other = -sign if code == SUB else sign
+    return addends(expression.subtree(left), sign) + addends(expression.subtree(right), other)
 
 
 def sum_of_terms(coefficients: Sequence[float], expressions: Sequence[Expression]) -> Expression:

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from fouriertree.expr import Expression
-from fouriertree.search import Accepted, Budget, Event, Progress, StopSearch
+from fouriertree.search import Accepted, Budget, Event, Offered, Progress, StopSearch
 
 #: a run without limits ends after this many candidates in a row of which none was accepted
 PATIENCE = 100_000
@@ -17,12 +17,16 @@ Terms = tuple[tuple[float, ...], tuple[Expression, ...]]
 
 
 class Found:
-    """Collects the best sum of every length when it is accepted, so that any interrupt finds them complete."""
+    """Collects sums when they are accepted or offered, so that any interrupt finds them complete.
+
+    Of the accepted ones the best of every length; the offered ones are a front already, of which the last counts.
+    """
 
     def __init__(self) -> None:
         self.by_length: dict[int, tuple[float, Terms]] = {}
-        self.traverses = 0
-        self._earlier_runs = 0
+        self.offered: dict[tuple[Expression, ...], Terms] = {}
+        self.traverses = self.candidates = self.runs = 0
+        self._earlier = (0, 0)
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, Accepted):
@@ -30,23 +34,27 @@ class Found:
             if length not in self.by_length or loss < self.by_length[length][0]:
                 terms = tuple(event.coefficients.tolist()), event.expressions
                 self.by_length[length] = loss, terms
+        elif isinstance(event, Offered):
+            self.offered[event.expressions] = tuple(event.coefficients.tolist()), event.expressions
         elif isinstance(event, Progress):
-            self.traverses = self._earlier_runs + event.traverses
+            self.traverses = self._earlier[0] + event.traverses
+            self.candidates = self._earlier[1] + event.candidates
 
     def next_run(self) -> None:
-        """Another run begins, and counts its traverses from zero."""
-        self._earlier_runs = self.traverses
+        """Another run begins, and counts from zero."""
+        self._earlier = self.traverses, self.candidates
+        self.runs += 1
 
     @property
     def sums(self) -> list[Terms]:
-        """By length, without those that a shorter one beats."""
-        kept: list[Terms] = []
+        """Offered ones, and accepted ones by length without those that a shorter one beats."""
+        kept: dict[tuple[Expression, ...], Terms] = dict(self.offered)
         best = np.inf
         for _, (loss, terms) in sorted(self.by_length.items()):
             if loss < best:
-                kept.append(terms)
+                kept.setdefault(terms[1], terms)
                 best = loss
-        return kept
+        return list(kept.values())
 
 
 class Patience:
@@ -107,6 +115,7 @@ class ProgressBar:
             for used, limit in (
                 (time.monotonic() - self.started, self.budget.time_limit),
                 (progress.traverses, self.budget.max_traverses),
+                (progress.candidates, self.budget.max_candidates),
                 (progress.terms, self.max_terms),
             )
             if limit

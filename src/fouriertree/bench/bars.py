@@ -8,7 +8,7 @@ from statistics import median
 
 from fouriertree.bench.store import Record
 from fouriertree.bench.suites import BLACKBOX, CLASSIC, FEYNMAN, FIRST_PRINCIPLES, STROGATZ, facts
-from fouriertree.bench.summary import middle, share, solved
+from fouriertree.bench.summary import middle, middle_r2, r2, share, solved
 from fouriertree.bench.systems import LINEAR, OURS, PEERS
 
 Records = Sequence[Record]
@@ -82,8 +82,8 @@ def blackbox(records: Records) -> Iterator[Bar]:
         return
     peers = {peer: found for peer in PEERS if (found := chosen(records, BLACKBOX, peer, 0.0))}
     if peers:
-        best = max(peers.values(), key=lambda found: middle(found, "r2"))
-        yield Bar("blackbox-r2-against-best-peer", middle(ours, "r2"), middle(best, "r2") - 0.005)
+        best = max(peers.values(), key=middle_r2)
+        yield Bar("blackbox-r2-against-best-peer", middle_r2(ours), middle_r2(best) - 0.005)
         yield Bar(
             "blackbox-size-against-best-peer", middle(ours, "size"), 0.5 * middle(best, "size"), at_most=True
         )
@@ -92,11 +92,6 @@ def blackbox(records: Records) -> Iterator[Bar]:
     gains = [r2(r) - linear[r["case"], r["seed"]] for r in ours if (r["case"], r["seed"]) in linear]
     if gains:
         yield Bar("blackbox-worst-against-linear", min(gains), -0.02)
-
-
-def r2(record: Record) -> float:
-    value = record.get("r2")
-    return float("-inf") if value is None else float(value)
 
 
 def speed(records: Records) -> Iterator[Bar]:

@@ -6,19 +6,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fouriertree.bench.formulas import variables
+from fouriertree.bench.formulas import Array, variables
 
-Array = NDArray[np.float64]
+__all__ = ["Array", "Data", "disguised", "with_noise"]
 
 
 @dataclass(frozen=True)
 class Data:
     """Rows to train on and rows to test on, with columns x0, x1, …; `truth` is a SymPy expression over `symbols`.
 
-    `law` is the name of a form that the formula of a table of measurements must have; `expressible` says whether the
-    operators that systems have in common can write the truth.
+    `law` is the name of a form that the formula of a table of measurements must have.
     """
 
     X: Array
@@ -28,7 +26,6 @@ class Data:
     symbols: tuple[Any, ...]
     truth: Any = None
     law: str | None = None
-    expressible: bool = True
 
     @property
     def box(self) -> Array:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+Array = NDArray[np.float64]
 Symbols = Mapping[str, Any]
 
 
@@ -56,24 +57,33 @@ def parse(text: str, symbols: Symbols) -> Any:
     return sympy.parse_expr(text.replace("^", "**"), local_dict={**functions, **symbols})
 
 
-def harmonic(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def harmonic(x: Array) -> Array:
     """1 + 1/2 + … + 1/x, continued to real x by the digamma function."""
     from scipy.special import digamma
 
     return np.asarray(digamma(np.asarray(x) + 1.0) + np.euler_gamma)
 
 
-def evaluate(formula: Any, symbols: Sequence[Any], X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Values of a SymPy expression on the rows of X: (n_rows,); NaN where it is not real."""
+def compiled(formula: Any, symbols: Sequence[Any]) -> Callable[[Array], Array]:
+    """A SymPy expression as a function of rows: (n_rows, n_columns) -> (n_rows,); NaN where it is not real."""
     import sympy
 
     # Not with the module "scipy": SymPy writes a factor times a harmonic number without the brackets it needs there.
     function = sympy.lambdify(list(symbols), formula, modules=[{"harmonic": harmonic}, "numpy"], cse=True)
-    with np.errstate(all="ignore"):
-        values = np.asarray(function(*X.T.astype(np.float64)))
-    if np.iscomplexobj(values):
-        values = np.where(values.imag == 0.0, values.real, np.nan)
-    return np.broadcast_to(values.astype(np.float64), (len(X),)).copy()
+
+    def values(X: Array) -> Array:
+        with np.errstate(all="ignore"):
+            found = np.asarray(function(*X.T))
+        if np.iscomplexobj(found):
+            found = np.where(found.imag == 0.0, found.real, np.nan)
+        return np.broadcast_to(found.astype(np.float64), (len(X),)).copy()
+
+    return values
+
+
+def evaluate(formula: Any, symbols: Sequence[Any], X: Array) -> Array:
+    """Values of a SymPy expression on the rows of X: (n_rows,)."""
+    return compiled(formula, symbols)(X)
 
 
 def size(formula: Any) -> int:

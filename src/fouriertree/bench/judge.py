@@ -2,7 +2,10 @@
 
 `symbolic`
     SRBench's rule: after simplification and rounding, model − truth is a constant, or model/truth is a constant other
-    than zero, and the test R² is above 0.5.  `rounding.pairs` says how constants are rounded; one way must succeed.
+    than zero, and the test R² is above 0.5.  Constants are rounded to three decimals, as there.  That erases constants
+    of nature and spoils those of data in odd units; so a formula also passes with four significant digits, or with
+    three decimals in units of powers of ten in which columns and target are about one, where it may also be expanded
+    or divided by its leading coefficients first.
 `exact`
     The relative root mean square error on clean test rows is at most 1e-6; after training with noise, at most 1e-3.
 `equivalent`
@@ -19,7 +22,7 @@ import numpy as np
 
 from fouriertree.bench.cases import Array, Data
 from fouriertree.bench.formulas import evaluate
-from fouriertree.bench.rounding import DECIMALS, pairs, simplified
+from fouriertree.bench.rounding import DECIMALS, Units, as_they_are, in_forms, simplified
 
 EXACT, EXACT_WITH_NOISE, EQUIVALENT = 1e-6, 1e-3, 1e-9
 #: SRBench does not look at models below this R²
@@ -28,6 +31,8 @@ POINTS, DIGITS = 200, 30
 #: rounding moves a formula a little: one that is further than this from every multiple and every shift of the truth, or
 #: still so far after rounding, is another law, and numbers tell that much faster than algebra
 FAR_OFF, FAR_OFF_ROUNDED = 0.02, 0.003
+#: coefficients that are zero in so many decimals
+SMALL = 0.5 * 10**-DECIMALS
 
 
 def r2(y: Array, predicted: Array) -> float:
@@ -108,24 +113,32 @@ def precise(formula: Any, symbols: Sequence[Any], points: Array) -> list[Any]:
 
 # The symbolic form of the rule --------------------------------------------------------------------------------------
 def symbolic(model: Any, data: Data) -> bool:
-    """SRBench's rule, in one of the roundings."""
-    if not near(model, data.truth, data, FAR_OFF):
+    """SRBench's rule with constants rounded as there; or in units of powers of ten, in one of several forms."""
+    truth, points = data.truth, around(data)
+    if not near(model, truth, data.symbols, points, FAR_OFF):
         return False
-    return any(near(m, t, data, FAR_OFF_ROUNDED) and same_law(m, t) for m, t in pairs(model, data))
+    units = Units(data)
+    scaled, scaled_points = [units.of_formula(formula) for formula in (model, truth)], units.of_points(points)
+    return any(
+        near(m, t, data.symbols, points, FAR_OFF_ROUNDED) and same_law(m, t)
+        for m, t in as_they_are(model, truth)
+    ) or any(
+        near(m, t, data.symbols, scaled_points, FAR_OFF_ROUNDED) and same_law(m, t, SMALL)
+        for m, t in in_forms(*scaled)
+    )
 
 
-def near(model: Any, truth: Any, data: Data, tolerance: float) -> bool:
+def near(model: Any, truth: Any, symbols: Sequence[Any], points: Array, tolerance: float) -> bool:
     """Whether the rule can hold at all."""
-    points = around(data)
-    m, t = (evaluate(formula, data.symbols, points) for formula in (model, truth))
+    m, t = (evaluate(formula, symbols, points) for formula in (model, truth))
     good = np.isfinite(m) & np.isfinite(t)
     return bool(
         good.sum() >= POINTS // 4 and shifted_or_scaled(m[good].tolist(), t[good].tolist(), tolerance)
     )
 
 
-def same_law(model: Any, truth: Any) -> bool:
-    """Whether model − truth is a constant, or model/truth is one other than zero.
+def same_law(model: Any, truth: Any, small: float = 0.0) -> bool:
+    """Whether model − truth is a constant up to terms with `small` coefficients, or model/truth is one but not zero.
 
     >>> import sympy
     >>> x = sympy.Symbol("x")
@@ -136,21 +149,21 @@ def same_law(model: Any, truth: Any) -> bool:
 
     if not model.free_symbols or truth == 0:
         return False
-    difference = without_small_terms(sympy.expand(model - truth))
+    difference = without_small_terms(sympy.expand(model - truth), small)
     if constant(difference):
         return True
     ratio = sympy.powsimp(model / truth)
     if constant(ratio) or constant(sympy.cancel(ratio)):
         return True
-    return constant(simplified(ratio)) or constant(without_small_terms(simplified(difference)))
+    return constant(simplified(ratio)) or constant(without_small_terms(simplified(difference), small))
 
 
-def without_small_terms(formula: Any) -> Any:
-    """The sum without terms whose coefficient is zero in three decimals, as SRBench drops them."""
+def without_small_terms(formula: Any, small: float) -> Any:
+    """The sum without terms whose coefficient is below `small`: SRBench rounds the difference once more."""
     import sympy
 
     terms = sympy.Add.make_args(formula)
-    return sympy.Add(*(term for term in terms if abs(term.as_coeff_Mul()[0]) >= 0.5 * 10**-DECIMALS))
+    return sympy.Add(*(term for term in terms if abs(term.as_coeff_Mul()[0]) >= small))
 
 
 def constant(formula: Any) -> bool:

@@ -25,7 +25,7 @@ units survive, also to four significant digits and to three decimals in units of
 also counts if it is equivalent to the law, by 30-digit numbers on points outside the training rows, and has at most
 twice the law's nodes and ten. *Exact* is a relative error of at most 1e-6 on test rows, with noise 1e-3. *R²* and
 *size* are medians on test rows and of the nodes of the simplified formula; *s* is the median time of a fit in seconds,
-*s solved* that of the solved ones."""
+*s solved* that of the solved ones. Operon, RILS-ROLS and eggp use all their time, whether a formula is exact or not."""
 
 
 def write(path: Path, records: Sequence[Record], bars: Sequence[Bar], command: str) -> None:

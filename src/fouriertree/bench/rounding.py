@@ -19,6 +19,7 @@ DECIMALS, SIGNIFICANT = 3, 4
 LARGEST = 120
 
 Rounding = Callable[[Any], float]
+Pair = tuple[Any, Any]
 
 
 def decimals(value: Any) -> float:
@@ -39,9 +40,16 @@ def rounded(formula: Any, rounding: Rounding) -> Any:
     """
     import sympy
 
-    numeric = sympy.N(formula, 17)
+    numeric = decimal(formula)
     numbers = {value: sympy.Rational(repr(rounding(value))) for value in numeric.atoms(sympy.Float)}
     return numeric.xreplace(numbers)
+
+
+def decimal(formula: Any) -> Any:
+    """The formula with π, roots and fractions as decimal numbers, inside functions too, where SymPy keeps them."""
+    if formula.is_number:
+        return formula if formula.is_Integer else formula.evalf(17)
+    return formula.func(*map(decimal, formula.args)) if formula.args else formula
 
 
 def simplified(formula: Any) -> Any:
@@ -55,29 +63,22 @@ def simplified(formula: Any) -> Any:
     return simple if size(simple) <= nodes else formula
 
 
-def pairs(model: Any, data: Data) -> Iterator[tuple[Any, Any]]:
-    """Model and truth with rounded constants, in one form after the other; lazily, for each costs time.
+def as_they_are(model: Any, truth: Any) -> Iterator[Pair]:
+    """Model and truth simplified and with rounded constants: three decimals as in SRBench, four significant digits."""
+    simple = [simplified(formula) for formula in (model, truth)]
+    for rounding in (decimals, significant):
+        yield pair(simple, rounding)
 
-    First as SRBench does it: simplified, three decimals.  That erases constants of nature and spoils those of data in
-    odd units; so then four significant digits, and three decimals in units of powers of ten in which columns and target
-    are about one: as it stands, simplified, expanded, and up to a factor with sums made monic.
-    """
-    both = (model, data.truth)
-    simple = [simplified(formula) for formula in both]
-    yield pair(simple, decimals)
-    yield pair(simple, significant)
-    units = Units.of(data)
+
+def in_forms(model: Any, truth: Any) -> Iterator[Pair]:
+    """Model and truth with three decimals in one form after the other; lazily, for each costs time."""
     for form in (as_it_stands, simplified, expanded, monic):
-        yield pair([units.out(rounded(form(units.into(formula)), decimals)) for formula in both], as_number)
+        yield pair([form(formula) for formula in (model, truth)], decimals)
 
 
-def pair(formulas: Sequence[Any], rounding: Rounding) -> tuple[Any, Any]:
+def pair(formulas: Sequence[Any], rounding: Rounding) -> Pair:
     model, truth = (rounded(formula, rounding) for formula in formulas)
     return model, truth
-
-
-def as_number(value: Any) -> float:
-    return float(value)
 
 
 def as_it_stands(formula: Any) -> Any:
@@ -91,34 +92,32 @@ def expanded(formula: Any) -> Any:
 
 
 class Units:
-    """Powers of ten next to the root mean squares of columns and target."""
+    """Powers of ten in which root mean squares of columns and target are between one and ten."""
 
-    def __init__(self, symbols: Sequence[Any], powers: Sequence[int], target: int) -> None:
+    def __init__(self, data: Data) -> None:
+        self.symbols = data.symbols
+        self.columns = [power_of_ten(column) for column in data.X.T]
+        self.target = power_of_ten(data.y)
+
+    def of_formula(self, formula: Any) -> Any:
+        """The formula for columns and target measured in these units."""
         import sympy
 
         ten = sympy.Integer(10)
-        self.factors = {symbol: ten**power for symbol, power in zip(symbols, powers, strict=True)}
-        self.target = ten**target
+        scaled = {s: s * ten**power for s, power in zip(self.symbols, self.columns, strict=True)}
+        return formula.subs(scaled, simultaneous=True) / ten**self.target
 
-    @classmethod
-    def of(cls, data: Data) -> Units:
-        return cls(data.symbols, [power_of_ten(column) for column in data.X.T], power_of_ten(data.y))
-
-    def into(self, formula: Any) -> Any:
-        """The formula for columns and target measured in these units."""
-        return (
-            formula.subs({s: s * unit for s, unit in self.factors.items()}, simultaneous=True) / self.target
-        )
-
-    def out(self, formula: Any) -> Any:
-        return (
-            formula.subs({s: s / unit for s, unit in self.factors.items()}, simultaneous=True) * self.target
-        )
+    def of_points(self, points: Array) -> Array:
+        return points / 10.0 ** np.array(self.columns)
 
 
 def power_of_ten(values: Array) -> int:
+    """
+    >>> power_of_ten(np.array([3e-7, 4e-7])), power_of_ten(np.array([1.0, 5.0]))
+    (-7, 0)
+    """
     rms = float(np.sqrt(np.mean(values**2)))
-    return round(np.log10(rms)) if rms > 0.0 else 0
+    return int(np.floor(np.log10(rms))) if rms > 0.0 else 0
 
 
 # Sums with a leading coefficient of one ------------------------------------------------------------------------------
@@ -166,7 +165,8 @@ def split_sum(formula: Any) -> tuple[Any, Any]:
 
     parts = [split(term) for term in formula.args]
     leading = min((part for part in parts if not part[1].is_number), key=lambda part: shape(part[1]))
-    return leading[0], sympy.Add(*(c / leading[0] * b for c, b in parts))
+    first = leading[0]
+    return first, sympy.Add(*(b if c == first else c / first * b for c, b in parts))
 
 
 def split_power(base: Any, exponent: Any) -> tuple[Any, Any]:

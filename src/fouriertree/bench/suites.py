@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fouriertree.bench.cases import Array, Data, disguised, with_noise
-from fouriertree.bench.formulas import evaluate, parse, variables
+from fouriertree.bench.formulas import compiled, evaluate, parse, variables
 from fouriertree.bench.sampling import Range, box, by_spec, split, table
 from fouriertree.bench.trajectories import simulate
 
@@ -77,9 +77,7 @@ def draw_law(fact: dict[str, Any], rows: int, rng: np.random.Generator) -> Data:
     symbols = variables([law.smallest for law in ranges])
     truth = parse(fact["formula"], dict(zip(fact["ranges"], symbols, strict=True)))
 
-    def target(X: Array) -> Array:
-        return evaluate(truth, symbols, X)
-
+    target = compiled(truth, symbols)
     X, X_test = box(ranges, rows, target, rng), box(ranges, rows, target, rng)
     return Data(X, target(X), X_test, target(X_test), tuple(symbols), truth)
 
@@ -90,10 +88,8 @@ def draw_classic(fact: dict[str, Any], rng: np.random.Generator) -> Data:
     symbols = variables([low] * columns)
     truth = parse(fact["formula"], {f"x{j + 1}": symbol for j, symbol in enumerate(symbols)})
     X, X_test = by_spec(fact["train"], columns, rng), by_spec(fact["test"], columns, rng)
-    return Data(
-        X, evaluate(truth, symbols, X), X_test, evaluate(truth, symbols, X_test), tuple(symbols), truth,
-        expressible=fact.get("expressible", True),
-    )  # fmt: skip
+    target = compiled(truth, symbols)
+    return Data(X, target(X), X_test, target(X_test), tuple(symbols), truth)
 
 
 def draw_trajectories(case: str, rng: np.random.Generator, folder: Path | None) -> Data:
@@ -106,9 +102,8 @@ def draw_trajectories(case: str, rng: np.random.Generator, folder: Path | None) 
     if path is not None and path.exists():
         X, y = table(path)
     else:
-        X = simulate(
-            lambda X: np.column_stack([evaluate(slope, plain, X) for slope in slopes]), fact["start"], rng
-        )
+        functions = [compiled(slope, plain) for slope in slopes]
+        X = simulate(lambda X: np.column_stack([slope(X) for slope in functions]), fact["start"], rng)
         y = evaluate(slopes[k], plain, X)
     symbols = variables(X.min(axis=0).tolist())
     truth = slopes[k].subs(dict(zip(plain, symbols, strict=True)), simultaneous=True)

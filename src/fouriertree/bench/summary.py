@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from fouriertree.bench.store import Record
-from fouriertree.bench.suites import LAWLESS
+from fouriertree.bench.suites import FIRST_PRINCIPLES, LAWLESS, facts
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,13 @@ def solved(record: Record) -> bool:
     return bool(record["noise"] == 0.0 and record.get("equivalent") and small)
 
 
+def has_law(record: Record) -> bool:
+    """Whether there is something to solve: a known law, or a form that the law of a table must have."""
+    if record["suite"] == FIRST_PRINCIPLES:
+        return record["case"] in facts("tables")[FIRST_PRINCIPLES]["laws"]
+    return record["suite"] not in LAWLESS
+
+
 def rows(records: Iterable[Record]) -> list[Row]:
     groups: dict[tuple[str, float, str], list[Record]] = {}
     for record in records:
@@ -50,8 +57,9 @@ def row(suite: str, noise: float, system: str, group: Sequence[Record]) -> Row:
     won = [record for record in group if solved(record)]
     return Row(
         suite, noise, system, len(group), sum("failed" in record for record in group),
-        share(won, group), share([record for record in group if record.get("exact")], group),
-        middle(group, "r2"), middle(group, "size"), middle(group, "fit_seconds"), middle(won, "fit_seconds"),
+        share(won, [record for record in group if has_law(record)]),
+        share([record for record in group if record.get("exact")], group),
+        middle_r2(group), middle(group, "size"), middle(group, "fit_seconds"), middle(won, "fit_seconds"),
     )  # fmt: skip
 
 
@@ -60,8 +68,19 @@ def share(some: Sequence[Record], whole: Sequence[Record]) -> float:
 
 
 def middle(group: Sequence[Record], field: str) -> float:
+    """The median of what there is."""
     values = [float(record[field]) for record in group if record.get(field) is not None]
     return median(values) if values else float("nan")
+
+
+def r2(record: Record) -> float:
+    """−∞ for a fit that failed or that predicts no finite number somewhere."""
+    value = record.get("r2")
+    return float("-inf") if value is None else float(value)
+
+
+def middle_r2(group: Sequence[Record]) -> float:
+    return median(map(r2, group))
 
 
 HEADINGS = ("suite", "noise", "system", "cases", "failed", "solved", "exact", "R²", "size", "s", "s solved")

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -61,7 +61,7 @@ def stages(task: Task, folder: Path | None) -> Iterator[Record]:
     measures = measured(model, data, task.noise)
     yield {"stage": "measured", **measures}
     yield {"stage": "judged", **judged(model, data, measures["r2"])}
-    yield {"stage": "sized", "size": size(simplified(model))}
+    yield {"stage": "sized", **sized(model)}
 
 
 def warm_up(fit: Fit) -> None:
@@ -84,24 +84,43 @@ def fitted(fit: Fit, data: Data, task: Task) -> Record:
 def measured(model: Any, data: Data, noise: float) -> Record:
     """Numbers on test rows; the size is that of the formula as it is, until a smaller one is known."""
     predicted = evaluate(model, data.symbols, data.X_test)
-    error = judge.relative_error(data.y_test, predicted)
-    record: Record = {"r2": judge.r2(data.y_test, predicted), "error": error, "size": size(model)}
+    r2, error = judge.r2(data.y_test, predicted), judge.relative_error(data.y_test, predicted)
+    record: Record = {"r2": finite(r2), "error": finite(error), "size": size(model)}
     if data.truth is not None:
         record |= {
             "exact": judge.exact(error, noise),
-            "equivalent": judge.equivalent(model, data),
+            "equivalent": answered(lambda: judge.equivalent(model, data)),
             "truth_size": size(simplified(data.truth)),
         }
     return record
 
 
-def judged(model: Any, data: Data, r2: float) -> Record:
+def judged(model: Any, data: Data, r2: float | None) -> Record:
     """The verdict, where there is a law to find."""
     if data.truth is not None:
-        return {"symbolic": r2 > judge.LEAST_R2 and judge.symbolic(model, data)}
+        close = r2 is not None and r2 > judge.LEAST_R2
+        return {"symbolic": close and answered(lambda: judge.symbolic(model, data))}
     if data.law is not None:
-        return {"symbolic": has_form(model, data)}
+        return {"symbolic": answered(lambda: has_form(model, data))}
     return {}
+
+
+def sized(model: Any) -> Record:
+    return {"size": min(size(model), size(simplified(model)))}
+
+
+def finite(value: float) -> float | None:
+    """JSON has no infinities."""
+    return value if np.isfinite(value) else None
+
+
+def answered(question: Callable[[], bool]) -> bool:
+    """The answer; no, where SymPy fails: it has errors of its own, for which no fit should be lost."""
+    try:
+        return question()
+    except Exception as error:
+        print(f"undecided: {type(error).__name__}: {error}", file=sys.stderr)
+        return False
 
 
 if __name__ == "__main__":

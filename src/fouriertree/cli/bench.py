@@ -39,7 +39,6 @@ SEED = whole_number(0, LARGEST_SEED)
 def bench(
     suites: list[str] = typer.Argument(
         None,
-        metavar="[SUITES]...",
         help="feynman, classic, strogatz, srsd-easy, first-principles, blackbox; by default all of them.",
     ),
     system: list[str] = typer.Option(

@@ -10,8 +10,9 @@ from fouriertree.space import Space
 
 @dataclass(frozen=True)
 class Problem:
-    """What a search is given."""
+    """What a search is given; `holdout` has rows of the same table to verify with, never to fit to."""
 
     space: Space
     grammar: Grammar
     name: str = ""
+    holdout: Space | None = None

@@ -1,9 +1,10 @@
 """Searches: how new elements are proposed and kept, and the one loop that runs them."""
 
 from fouriertree.search.budget import Budget
-from fouriertree.search.events import Accepted, Event, Finished, Observer, Progress, StopSearch
+from fouriertree.search.events import Accepted, Event, Finished, Observer, Offered, Progress, StopSearch
 from fouriertree.search.ftg import ALL_TERMS, FTG, FTGState
 from fouriertree.search.gp import CanonicalGP, OnePlusLambda
+from fouriertree.search.hybrid import Hybrid, HybridState
 from fouriertree.search.loop import Run, Search, run
 from fouriertree.search.relevance import AbsoluteProduct, Cosine, Relevance
 
@@ -18,7 +19,10 @@ __all__ = [
     "Event",
     "FTGState",
     "Finished",
+    "Hybrid",
+    "HybridState",
     "Observer",
+    "Offered",
     "OnePlusLambda",
     "Progress",
     "Relevance",

@@ -15,13 +15,16 @@ class Budget:
     max_traverses: int | None = None
     time_limit: float | None = None  #: seconds
     target_loss: float = 0.0  #: stop once the loss is at most this
+    max_candidates: int | None = None  #: candidates looked at
 
-    def reason_to_stop(self, traverses: int, seconds: float, loss: float) -> str | None:
+    def reason_to_stop(self, traverses: int, seconds: float, loss: float, candidates: int = 0) -> str | None:
         """Why a run that has come this far ends here, or None."""
         if loss <= self.target_loss:
             return "target loss reached"
         if self.max_traverses is not None and traverses >= self.max_traverses:
             return "traverses used up"
+        if self.max_candidates is not None and candidates >= self.max_candidates:
+            return "evaluations used up"
         if self.time_limit is not None and seconds >= self.time_limit:
             return "time used up"
         return None

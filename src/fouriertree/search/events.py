@@ -33,13 +33,22 @@ class Accepted:
 
 
 @dataclass(frozen=True)
+class Offered:
+    """A sum worth a row in the table of formulas: nothing as simple is more accurate."""
+
+    progress: Progress
+    coefficients: NDArray[np.float64]
+    expressions: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
 class Finished:
     progress: Progress
     reason: str
     seconds: float
 
 
-Event = Progress | Accepted | Finished
+Event = Progress | Accepted | Offered | Finished
 
 
 class Observer(Protocol):

@@ -70,7 +70,9 @@ def run(
 def _reason_to_stop(state: Any, budget: Budget, started: float) -> str | None:
     progress = state.progress
     seconds = time.monotonic() - started
-    return budget.reason_to_stop(progress.traverses, seconds, progress.loss) or state.finished
+    return (
+        budget.reason_to_stop(progress.traverses, seconds, progress.loss, progress.candidates) or state.finished
+    )
 
 
 def notify(observers: Sequence[Observer], events: Sequence[Event]) -> None:

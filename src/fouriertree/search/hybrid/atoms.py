@@ -93,18 +93,18 @@ NARROW = (1.0, -1.0, 2.0, -2.0)
 PLAIN = (1.0, -1.0)
 
 
-def monomials(V: Floats, v: Vocabulary, limit: int) -> list[Powers]:
-    """Products of powers of one to five variables, simplest first, as many as `limit`."""
+def monomials(V: Floats, v: Vocabulary, limit: int, whole: bool = False) -> list[Powers]:
+    """Products of powers of one to five variables, simplest first, as many as `limit`; or of whole powers only."""
     d = len(V)
     positive, nonzero = (V > 0.0).all(axis=1), (V != 0.0).all(axis=1)
 
     def allowed(i: int, p: float) -> bool:
-        if not v.can_raise(p):
+        if not v.can_raise(p) or (whole and p != int(p)):
             return False
         return bool((p > 0.0 or nonzero[i]) and (p == int(p) or positive[i]))
 
     found: dict[Powers, None] = {}
-    for size, choices in ((1, WIDE), (2, NARROW), (3, PLAIN), (2, MIDDLE), (4, PLAIN), (3, NARROW), (5, PLAIN)):
+    for size, choices in ((1, WIDE), (2, NARROW), (3, PLAIN), (4, PLAIN), (2, MIDDLE), (3, NARROW), (5, PLAIN)):
         if size > d or (size > 1 and "mul" not in v):
             continue
         for powers in sorted(product(choices, repeat=size), key=lambda ps: sum(abs(p) for p in ps)):
@@ -241,6 +241,7 @@ class Recipe:
     functions: bool
     periods: int = 0
     limit: int = 3000
+    whole: bool = False  #: whole powers only
 
 
 def make_atoms(
@@ -252,7 +253,7 @@ def make_atoms(
     With `target`, also for a denominator; with `modulators`, also products of powers times each of them.
     """
     d = len(V)
-    bare = monomials(V, v, recipe.monomials)
+    bare = monomials(V, v, recipe.monomials, recipe.whole)
     constant = Atom((0.0,) * d)
     atoms, values = [constant, *map(Atom, bare)], [np.ones((1, V.shape[1])), power_values(V, bare)]
     if target is not None:

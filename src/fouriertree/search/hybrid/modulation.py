@@ -19,7 +19,7 @@ from fouriertree.expr.vocabulary import Vocabulary
 Floats = NDArray[np.float64]
 
 #: terms of the polynomials at most, so that twice as many stay well below the number of rows
-MOST_TERMS = 40
+MOST_TERMS = 28
 
 
 def polynomials(V: Floats, most: int) -> Floats:

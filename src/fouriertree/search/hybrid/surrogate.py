@@ -16,8 +16,8 @@ from scipy.optimize import minimize
 Floats = NDArray[np.float64]
 
 #: rows on which the lengths are chosen, and rows that the surrogate is made of
-ROWS_FOR_LENGTHS, ROWS = 300, 1000
-ITERATIONS = 60
+ROWS_FOR_LENGTHS, ROWS = 240, 1000
+ITERATIONS = 40
 #: logarithms of the lengths that the choice starts from: nearly straight, and wavy
 STARTS = (1.0, -0.7)
 #: with less noise than this, relative to the target's spread, the first choice stands

@@ -10,7 +10,7 @@ if a surrogate in fewer variables predicts better, and every law is fitted and c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
@@ -24,11 +24,11 @@ from fouriertree.expr.vocabulary import Vocabulary, nice_ratio
 Floats = NDArray[np.float64]
 
 #: squared sines up to which two vectors are proportional beyond doubt: at best, and per squared error of the surrogate
-SINE2, SINE2_PER_ERROR2, CERTAIN = 3e-6, 10.0, 3e-3
+SINE2, SINE2_PER_ERROR2, CERTAIN = 3e-6, 30.0, 3e-3
 #: squared sines up to which a proposal is worth a surrogate of its own, and how many get one
 DOUBTFUL, TRIALS = 0.15, 3
 #: a doubtful symmetry is kept if it leaves at most this share of the error
-BETTER = 0.8
+BETTER = 0.65
 #: how far an exponent may be from a simple fraction, beyond doubt and in doubt
 EXPONENT, LOOSE_EXPONENT = 0.06, 0.3
 #: a surrogate with a larger relative error than this has nothing to say
@@ -77,13 +77,21 @@ class Slopes:
     error: float  #: relative error on rows that the surrogate was not made of, in the signed logarithm of y
 
 
+POWER, PRODUCT, SUM = 0, 1, 2
+
+
 @dataclass(frozen=True)
 class Proposal:
-    """A symmetry, how far from exact it seems, and whether that is beyond doubt."""
+    """A symmetry: x_i^p factors out; x_i^p·x_j^q; or p·x_i + x_j. How far from exact, and whether beyond doubt."""
 
+    kind: int
+    variables: tuple[int, ...]
+    numbers: tuple[float, ...]
     sine2: float
     certain: bool
-    use: Callable[[View], View | None]
+
+
+TRANSFORMS = ("log", "signed", "plain")
 
 
 # The surrogate of a view ------------------------------------------------------------------------------------
@@ -91,7 +99,7 @@ def slopes(view: View, rng: np.random.Generator) -> Slopes | None:
     """The gradient by the surrogate that predicts best: of log t, of the signed logarithm of t, or of t."""
     seed = int(rng.integers(2**31))
     useful: list[Slopes] = []
-    for transform in ("log", "signed", "plain"):
+    for transform in TRANSFORMS:
         found = _slopes(view, transform, seed)
         if found is not None:
             useful.append(found)
@@ -173,53 +181,76 @@ def reduced_views(view: View, v: Vocabulary, rng: np.random.Generator, rounds: i
 
 
 def _next(view: View, s: Slopes, v: Vocabulary, rng: np.random.Generator) -> tuple[View, Slopes | None] | None:
-    """The view after the most certain symmetry, and its slopes; None where there is none."""
-    proposals = list(_proposals(view, s, v))
-    powers = [p for p in proposals if p.certain and p.use.__name__ == "take"]
-    if powers:
-        smaller: View | None = view
-        # From the last to the first, so that the numbers of variables before it stay the same.
-        for proposal in reversed(powers):
-            smaller = proposal.use(smaller) if smaller is not None else None
-        if smaller is not None:
-            return smaller, slopes(smaller, rng) if len(smaller.V) else None
-    tried = 0
-    for proposal in sorted(proposals, key=lambda p: (not p.certain, p.sine2)):
-        smaller = proposal.use(view)
-        if smaller is None or tried >= TRIALS:
-            continue
-        if not len(smaller.V):
-            return smaller, None
-        found = slopes(smaller, rng)
-        if proposal.certain:
-            return smaller, found
-        tried += 1
+    """The view after the symmetries beyond doubt, or after the best doubtful one, and its slopes; None for none."""
+    proposals = sorted(_proposals(view, s, v), key=lambda p: (not p.certain, p.kind, p.sine2))
+    if chosen := _certain(proposals):
+        smaller = used(view, chosen, v)
+        return smaller, slopes(smaller, rng) if len(smaller.V) else None
+    for proposal in sorted(proposals, key=lambda p: p.sine2)[:TRIALS]:
+        tried = used(view, [proposal], v)
+        found = slopes(tried, rng) if len(tried.V) else None
+        if found is None and not len(tried.V):
+            return tried, None
         if found is not None and found.error < BETTER * s.error:
-            return smaller, found
+            return tried, found
     return None
+
+
+def _certain(proposals: list[Proposal]) -> list[Proposal]:
+    """All powers beyond doubt at once; else all products of different variables; else one sum."""
+    certain = [p for p in proposals if p.certain]
+    chosen: list[Proposal] = []
+    taken: set[int] = set()
+    for proposal in certain:
+        if proposal.kind == certain[0].kind and not taken & set(proposal.variables):
+            chosen.append(proposal)
+            taken |= set(proposal.variables)
+    return chosen[:1] if chosen and chosen[0].kind == SUM else chosen
+
+
+def used(view: View, proposals: list[Proposal], v: Vocabulary) -> View:
+    """The view after symmetries of different variables."""
+    gone = {i for p in proposals for i in p.variables}
+    kept = [i for i in range(len(view.V)) if i not in gone]
+    variables, rows = [view.variables[i] for i in kept], [view.V[i] for i in kept]
+    for proposal in proposals:
+        if proposal.kind == POWER:
+            continue
+        (i, j), (p, *rest) = proposal.variables, proposal.numbers
+        a, b = view.variables[i], view.variables[j]
+        if proposal.kind == PRODUCT:
+            variables.append(v.monomial((a, b), (p, rest[0])))
+            rows.append(view.V[i] ** p * view.V[j] ** rest[0])
+        else:
+            variables.append(v.apply("add", v.apply("mul", Expression.constant(p), a), b))
+            rows.append(p * view.V[i] + view.V[j])
+    powers = [(p.variables[0], p.numbers[0]) for p in proposals if p.kind == POWER]
+    smaller = view.with_factor(powers) if powers else view
+    return replace(smaller, variables=tuple(variables), V=np.array(rows).reshape(len(rows), len(view.t)))
 
 
 def _proposals(view: View, s: Slopes, v: Vocabulary) -> Iterator[Proposal]:
     tolerance = min(CERTAIN, SINE2 + SINE2_PER_ERROR2 * s.error**2)
     d = len(view.V)
-    if "mul" in v:
-        for i in range(d):
-            p, sine2 = proportion(s.e[i], s.f)
-            if sine2 < DOUBTFUL:
-                certain = sine2 < tolerance
-                ratio = nice_ratio(p, EXPONENT if certain else LOOSE_EXPONENT)
-                if ratio is not None and _can_raise(view.V[i], float(ratio), v):
-                    yield Proposal(sine2, certain, _taking(i, float(ratio)))
+    if "mul" not in v:
+        return
+    for i in range(d):
+        p, sine2 = proportion(s.e[i], s.f)
+        certain = sine2 < tolerance
+        ratio = nice_ratio(p, EXPONENT if certain else LOOSE_EXPONENT)
+        if sine2 < DOUBTFUL and ratio is not None and _can_raise(view.V[i], float(ratio), v):
+            yield Proposal(POWER, (i,), (float(ratio),), sine2, certain)
     for i, j in combinations(range(d), 2):
         c, sine2 = proportion(s.e[i], s.e[j])
-        if "mul" in v and sine2 < DOUBTFUL:
-            certain = sine2 < tolerance
-            ratio = nice_ratio(c, (EXPONENT if certain else LOOSE_EXPONENT) * max(1.0, abs(c)), largest=4)
-            if ratio is not None:
-                yield Proposal(sine2, certain, _multiplying(i, j, float(ratio.numerator), float(ratio.denominator), v))
+        certain = sine2 < tolerance
+        ratio = nice_ratio(c, (EXPONENT if certain else LOOSE_EXPONENT) * max(1.0, abs(c)), largest=4)
+        if sine2 < DOUBTFUL and ratio is not None:
+            p, q = float(ratio.numerator), float(ratio.denominator)
+            if _can_raise(view.V[i], p, v) and _can_raise(view.V[j], q, v):
+                yield Proposal(PRODUCT, (i, j), (p, q), sine2, certain)
         c, sine2 = proportion(s.g[i], s.g[j])
-        if "add" in v and "mul" in v and sine2 < DOUBTFUL and c != 0.0:
-            yield Proposal(sine2, sine2 < tolerance, _adding(i, j, c, v))
+        if "add" in v and sine2 < DOUBTFUL and c != 0.0:
+            yield Proposal(SUM, (i, j), (c,), sine2, sine2 < tolerance)
 
 
 def _can_raise(values: Floats, power: float, v: Vocabulary) -> bool:
@@ -227,34 +258,10 @@ def _can_raise(values: Floats, power: float, v: Vocabulary) -> bool:
     return fits and v.can_raise(power) and (power > 0.0 or bool((values != 0.0).all()))
 
 
-def _taking(i: int, power: float) -> Callable[[View], View | None]:
-    def take(view: View) -> View | None:
-        return view.with_factor([(i, power)]) if (view.V[i] != 0.0).all() else None
-
-    return take
-
-
-def _multiplying(i: int, j: int, p: float, q: float, v: Vocabulary) -> Callable[[View], View | None]:
-    def multiply(view: View) -> View | None:
-        if not (_can_raise(view.V[i], p, v) and _can_raise(view.V[j], q, v)):
-            return None
-        values = view.V[i] ** p * view.V[j] ** q
-        variable = v.monomial((view.variables[i], view.variables[j]), (p, q))
-        return view.merged((i, j), variable, values) if np.isfinite(values).all() else None
-
-    return multiply
-
-
-def _adding(i: int, j: int, c: float, v: Vocabulary) -> Callable[[View], View | None]:
-    def add(view: View) -> View | None:
-        scaled = v.apply("mul", Expression.constant(c), view.variables[i])
-        return view.merged((i, j), v.apply("add", scaled, view.variables[j]), c * view.V[i] + view.V[j])
-
-    return add
-
-
 # One variable for all ---------------------------------------------------------------------------------------
 INDEX_POWERS = (1.0, -1.0, 2.0, -2.0)
+#: share of the variance that may be left between neighbours
+ROUGHEST = 0.03
 
 
 def single_index(view: View, v: Vocabulary) -> View | None:
@@ -276,7 +283,7 @@ def single_index(view: View, v: Vocabulary) -> View | None:
                 rough = float(np.square(np.diff(t[order])).sum()) / roughest
                 if best is None or rough < best[0]:
                     best = rough, j, q, powers
-    if best is None or best[0] > 0.2:
+    if best is None or best[0] > ROUGHEST:
         return None
     _, j, q, powers = best
     smaller = view if j is None else view.with_factor([(j, q)])

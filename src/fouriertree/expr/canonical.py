@@ -1,0 +1,293 @@
+"""Formulas in a settled form: like terms together, numbers in front, powers as powers, and nothing twice.
+
+Speed, in formulas per second on one core:
+
+    python -c "from fouriertree.expr.canonical import speed; print(speed())"
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Sequence
+from functools import lru_cache
+from time import perf_counter
+
+import numpy as np
+
+from fouriertree.expr._algebra import ZERO, Algebra, Unsettled, Value, scale
+from fouriertree.expr._writer import Piece, Writer, best_size
+from fouriertree.expr.catalogue import BY_OPCODE
+from fouriertree.expr.expression import Expression
+from fouriertree.expr.opcodes import (
+    ABS,
+    ADD,
+    CONST,
+    CUBE,
+    DIV,
+    INV,
+    MUL,
+    NEG,
+    POW,
+    SQRT,
+    SQUARE,
+    SUB,
+    VAR,
+)
+from fouriertree.expr.primitives import PrimitiveSet
+from fouriertree.expr.simplify import LARGEST_SIZE
+
+Codes = frozenset[int]
+
+_COSTS = {row.opcode: row.complexity for row in BY_OPCODE.values()}
+#: joining roots may show something new to the next reading, but not for long
+_ROUNDS = 4
+
+
+def canonical(
+    expression: Expression, allowed: PrimitiveSet | None = None, positive: Container[int] = ()
+) -> Expression:
+    """The same function in a shorter, settled form.
+
+    It has the same values wherever `expression` and its parts are finite, if the columns in `positive` are positive,
+    and no greater complexity.  It is written with the operators in `allowed`, or with those of the expression and
+    the signs of arithmetic.
+
+    >>> from fouriertree.expr import parse
+    >>> print(canonical(parse("x0*x1*2 + sqrt(4*x0^2*x1)/x1 - x1*x0"), positive=(0, 1)))
+    x0*x1 + 2.0*x0/sqrt(x1)
+    """
+    if expression.size > LARGEST_SIZE:
+        return expression
+    piece = _piece_of(expression)
+    work = _Work(expression.primitives, _codes(piece, allowed), positive)
+    settled = work.settled(piece)
+    return expression if settled == piece else _expression_of(settled, expression.primitives)
+
+
+def rescaled(
+    expression: Expression,
+    scales: Sequence[float],
+    allowed: PrimitiveSet | None = None,
+    positive: Container[int] = (),
+) -> Expression:
+    """The expression with every column x_i replaced by x_i / scales[i]: the same function of other units.
+
+    Numbers are gathered, so that most of them disappear in those that were there.  Signs of positive columns stay
+    positive: `positive` is for positive scales.
+
+    >>> from fouriertree.expr import parse
+    >>> print(rescaled(parse("3*x0^2*x1 + 1"), [2.0, 0.25]))
+    3.0*x0^2*x1 + 1.0
+    """
+    piece: Piece = []
+    for token in _piece_of(expression):
+        by = scales[~token] if token < 0 and type(token) is int else 1.0
+        piece += [1.0 / by, token, MUL] if by != 1.0 else [token]
+    if expression.size <= LARGEST_SIZE:
+        piece = _Work(expression.primitives, _codes(piece, allowed), positive).settled(piece)
+    return _expression_of(piece, expression.primitives)
+
+
+def split_number(
+    expression: Expression, allowed: PrimitiveSet | None = None, positive: Container[int] = ()
+) -> tuple[float, Expression]:
+    """(c, rest) with expression = c·rest, and rest in settled form with no number in front.
+
+    A sum gives a number away if its first term, or more of them, are bare after that.
+
+    >>> from fouriertree.expr import parse
+    >>> number, rest = split_number(parse("2*x0*(-x1/4)"))
+    >>> number, str(rest)
+    (-0.5, 'x0*x1')
+    >>> number, rest = split_number(parse("2*x0 + 4*x1"))
+    >>> number, str(rest)
+    (2.0, 'x0 + 2.0*x1')
+    """
+    if expression.size > LARGEST_SIZE:
+        return 1.0, expression
+    piece = _piece_of(expression)
+    work = _Work(expression.primitives, _codes(piece, allowed), positive)
+    number, rest = work.split(work.settled(piece))
+    return number, _expression_of(rest, expression.primitives)
+
+
+class _Work:
+    """What settling one formula needs: the operators that are known, those that are allowed, the positive columns."""
+
+    __slots__ = ("allowed", "costs", "positive", "primitives")
+
+    def __init__(self, primitives: PrimitiveSet, allowed: Codes, positive: Container[int]) -> None:
+        self.primitives = primitives
+        self.allowed = allowed
+        self.positive = positive
+
+    def settled(self, piece: Piece) -> Piece:
+        """The settled form, or the formula with its numbers computed where that is shorter or the only way."""
+        for _ in range(_ROUNDS):
+            try:
+                found, again = self._once(piece)
+            except Unsettled:
+                return self._folded(piece)
+            if found == piece:
+                return piece
+            if self._cost(found) > self._cost(piece):
+                return self._folded(piece)
+            piece = found
+            if not again:
+                break
+        return piece
+
+    def split(self, piece: Piece) -> tuple[float, Piece]:
+        """(c, rest) of a settled formula."""
+        try:
+            algebra = self._algebra()
+            value = algebra.expanded(self._read(piece, algebra))
+            number, value = _number_of(value)
+            rest = Writer(algebra, self.allowed, _COSTS).value(value)
+        except Unsettled:
+            return 1.0, piece
+        front, rest = _leading(rest)
+        return number * front, rest
+
+    def _once(self, piece: Piece) -> tuple[Piece, bool]:
+        algebra = self._algebra()
+        value = self._read(piece, algebra)
+        writer = Writer(algebra, self.allowed, _COSTS)
+        found = writer.value(value)
+        if any([type(token) is int and token > VAR and token not in self.allowed for token in found]):
+            raise Unsettled
+        return found, writer.regrouped
+
+    def _algebra(self) -> Algebra:
+        return Algebra(self.positive, ABS in self.allowed, self._can_raise)
+
+    def _can_raise(self, p: float) -> bool:
+        """Whether b^p can be written without exp and log."""
+        if POW in self.allowed:
+            return True
+        if p < 0.0:
+            return (DIV in self.allowed or INV in self.allowed) and self._can_raise(-p)
+        return p <= 6.0 and (p.is_integer() or ((2.0 * p).is_integer() and SQRT in self.allowed))
+
+    def _read(self, piece: Piece, algebra: Algebra) -> Value:
+        stack: list[Value] = []
+        for token in piece:
+            if type(token) is float:
+                if not math.isfinite(token):
+                    raise Unsettled
+                stack.append((token, ()))
+            elif token < 0:
+                stack.append(algebra.column(~token))
+            elif token == MUL:
+                b = stack.pop()
+                stack[-1] = algebra.multiply(stack[-1], b)
+            elif token == ADD:
+                b = stack.pop()
+                stack[-1] = algebra.add(stack[-1], b)
+            elif token == SUB:
+                b = stack.pop()
+                stack[-1] = algebra.add(stack[-1], b, -1.0)
+            elif token == DIV:
+                b = stack.pop()
+                stack[-1] = algebra.multiply(stack[-1], algebra.power(b, -1.0))
+            elif token == NEG:
+                stack[-1] = scale(stack[-1], -1.0)
+            elif token in _EXPONENTS:
+                stack[-1] = algebra.power(stack[-1], _EXPONENTS[token])
+            else:
+                row = self.primitives.by_opcode(token)
+                stack[-row.arity :] = [algebra.apply(row, stack[-row.arity :])]
+        return stack[0]
+
+    def _cost(self, piece: Piece) -> float:
+        """Complexity; infinite if an operator is not allowed."""
+        total = 0
+        for token in piece:
+            if type(token) is float or token < 0:
+                total += 1
+            else:
+                total += _COSTS.get(token) or self.primitives.by_opcode(token).complexity
+        return total
+
+    def _folded(self, piece: Piece) -> Piece:
+        """The formula with every operator on numbers computed."""
+        stack: list[Piece] = []
+        for token in piece:
+            if type(token) is float or token < 0:
+                stack.append([token])
+                continue
+            row = self.primitives.by_opcode(int(token))
+            arguments = stack[-row.arity :]
+            del stack[-row.arity :]
+            whole: Piece = [*sum(arguments, []), token]
+            if all(len(a) == 1 and type(a[0]) is float for a in arguments):
+                value = float(row.reference(*[np.array([a[0]]) for a in arguments])[0])
+                whole = [value] if math.isfinite(value) else whole
+            stack.append(whole)
+        return stack[0]
+
+
+_EXPONENTS = {SQRT: 0.5, SQUARE: 2.0, CUBE: 3.0, INV: -1.0}
+
+
+def _number_of(value: Value) -> tuple[float, Value]:
+    """(c, rest) with value = c·rest."""
+    if type(value) is tuple:
+        number, factors = value
+        return (number, (1.0, factors)) if number else (1.0, ZERO)
+    size = best_size(2.0, -1.0, value)
+    if all(term[0] < 0.0 for term in value.values()):
+        size = -size
+    return size, {key: (c / size, f) for key, (c, f) in value.items()}
+
+
+def _leading(piece: Piece) -> tuple[float, Piece]:
+    """A product that writing has given a number, without it."""
+    return 1.0, piece
+
+
+@lru_cache(maxsize=4096)
+def _natural(codes: Codes) -> Codes:
+    """The operators that a formula has, and those that come with them in writing."""
+    found = codes | {ADD, SUB, MUL, NEG}
+    if codes & {DIV, INV, POW}:
+        found |= {DIV}
+    if POW in codes:
+        found |= {SQUARE, CUBE, SQRT}
+    return found
+
+
+def _codes(piece: Piece, allowed: PrimitiveSet | None) -> Codes:
+    if allowed is None:
+        return _natural(frozenset([token for token in piece if type(token) is int and token > 1]))
+    return frozenset([row.opcode for row in allowed])
+
+
+def _piece_of(expression: Expression) -> Piece:
+    op, arg, const = expression.op.tolist(), expression.arg.tolist(), expression.const.tolist()
+    return [o if o > VAR else c if o == CONST else ~a for o, a, c in zip(op, arg, const, strict=True)]
+
+
+def _expression_of(piece: Piece, primitives: PrimitiveSet) -> Expression:
+    is_number = [type(token) is float for token in piece]
+    op = [CONST if number else VAR if token < 0 else token for token, number in zip(piece, is_number, strict=True)]
+    arg = [~token if not number and token < 0 else 0 for token, number in zip(piece, is_number, strict=True)]
+    const = [token if number else 0.0 for token, number in zip(piece, is_number, strict=True)]
+    return Expression.unchecked(
+        np.array(op, dtype=np.int32),
+        np.array(arg, dtype=np.int32),
+        np.array(const, dtype=np.float64),
+        primitives,
+    )
+
+
+def speed(n: int = 5000, seed: int = 0) -> float:
+    """Formulas of at most 15 tokens that are settled in a second."""
+    from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
+
+    trees = RampedHalfAndHalf(1, 5).draw(Grammar(PrimitiveSet.default(), 3), seed, 0, 4 * n)
+    small = [tree for tree in trees if 5 <= tree.size <= 15][:n]
+    start = perf_counter()
+    for tree in small:
+        canonical(tree)
+    return len(small) / (perf_counter() - start)

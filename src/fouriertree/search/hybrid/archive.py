@@ -1,0 +1,130 @@
+"""What the hybrid has found: for every complexity the most accurate sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.expr import Expression
+from fouriertree.expr.complexity import Complexity
+from fouriertree.projection.variable import FitData, Fitted, fit_constants
+from fouriertree.search.hybrid.explore import EXACT, NATS_PER_UNIT, structural
+from fouriertree.search.hybrid.table import Table
+from fouriertree.search.nesting import Nesting
+
+Floats = NDArray[np.float64]
+
+#: on rows held back, an exact law may be this much less exact (squared): inner constants carry rounding
+HELD_BACK = 1e3
+#: rows beyond the number of fitted numbers that make an exact fit believable where no rows are held back
+SPARE_ROWS = 4
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Σ coefficients·terms for y in the table's units."""
+
+    coefficients: tuple[float, ...]
+    terms: tuple[Expression, ...]
+    loss: float  #: squared error relative to Σ w·y²
+    complexity: int
+
+    def score(self, n: int) -> float:
+        """Description length in nats, up to a constant."""
+        return 0.5 * n * float(np.log(max(self.loss, EXACT))) + NATS_PER_UNIT * self.complexity
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Which sums are allowed."""
+
+    max_terms: int
+    max_complexity: int
+    complexity: Complexity
+    nesting: Nesting
+
+    def complexity_of(self, terms: Sequence[Expression]) -> int:
+        """Of the sum with its coefficients: an addition, a multiplication and a number for every term."""
+        return sum(3 + self.complexity(e) for e in terms) - 1
+
+    def allow(self, terms: Sequence[Expression]) -> bool:
+        if not 0 < len(terms) <= self.max_terms or not self.nesting.allow(terms):
+            return False
+        # Simplification will shorten it, by how much is not known yet.
+        return self.complexity_of(terms) <= 1.25 * self.max_complexity + 3
+
+
+class Archive:
+    """Fits candidates to the table's rows and keeps the best of every complexity."""
+
+    def __init__(self, table: Table, limits: Limits, n_jobs: int = 1) -> None:
+        self.table, self.limits, self.n_jobs = table, limits, n_jobs
+        self.data = FitData.prepare(table.X, table.y, table.weights)
+        self.length2 = float(np.sum(table.weights * np.square(table.y))) or 1.0
+        self.entries: dict[int, Entry] = {}
+        self.new: list[Entry] = []
+        self.law: Entry | None = None
+        self.fits = 0
+        self._quick: FitData | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.table.y)
+
+    def offer(self, models: Sequence[Sequence[Expression]], iterations: int = 40) -> float:
+        """Fit the models and keep those that are the best of their complexity; the best score among them."""
+        models = [m for m in models if self.limits.allow(m)]
+        fits = fit_constants(models, self.data, iterations=iterations, fixed=structural(models), n_jobs=self.n_jobs)
+        self.fits += len(models)
+        return min((self._take(fit) for fit in fits), default=np.inf)
+
+    def screen(self, models: Sequence[Sequence[Expression]], iterations: int, count: int) -> list[tuple[Expression, ...]]:
+        """The models with the shortest descriptions after a quick fit to the rows for screening."""
+        rows = self.table.screen
+        if self._quick is None:
+            self._quick = FitData.prepare(self.table.X[rows], self.table.y[rows], self.table.weights[rows])
+        fits = fit_constants(models, self._quick, iterations=iterations, fixed=structural(models), n_jobs=self.n_jobs)
+        self.fits += len(models)
+        length2 = float(np.sum(self.table.weights[rows] * np.square(self.table.y[rows]))) or 1.0
+        found = [
+            Entry((), tuple(f.expressions), f.loss / length2, self.limits.complexity_of(f.expressions))
+            for f in fits
+            if np.isfinite(f.loss)
+        ]
+        found.sort(key=lambda entry: entry.score(len(rows)))
+        return [entry.terms for entry in found[:count]]
+
+    def _take(self, fit: Fitted) -> float:
+        if not np.isfinite(fit.loss) or not np.isfinite(fit.coefficients).all():
+            return np.inf
+        terms = tuple(fit.expressions)
+        entry = Entry(tuple(fit.coefficients.tolist()), terms, fit.loss / self.length2, self.limits.complexity_of(terms))
+        known = self.entries.get(entry.complexity)
+        if known is None or entry.loss < known.loss:
+            self.entries[entry.complexity] = entry
+            self.new.append(entry)
+        if entry.loss <= EXACT and (self.law is None or entry.complexity < self.law.complexity) and self._holds(entry):
+            self.law = entry
+        return entry.score(self.n_rows)
+
+    def _holds(self, entry: Entry) -> bool:
+        """Whether an exact sum is exact on rows that it was not fitted to, too."""
+        if self.table.held is None:
+            numbers = sum(1 + int(np.count_nonzero(e.op == 0)) for e in entry.terms)
+            return self.n_rows >= numbers + SPARE_ROWS
+        X, y, weights = self.table.held
+        with np.errstate(all="ignore"):
+            error = y - sum(c * e.evaluate(X) for c, e in zip(entry.coefficients, entry.terms, strict=True))
+            loss = float(np.sum(weights * np.square(error)))
+        return bool(loss <= HELD_BACK * EXACT * float(np.sum(weights * np.square(y))))
+
+    def front(self) -> list[Entry]:
+        """Those that no simpler one beats, simplest first."""
+        kept: list[Entry] = []
+        for _, entry in sorted(self.entries.items()):
+            if not kept or entry.loss < kept[-1].loss:
+                kept.append(entry)
+        return kept

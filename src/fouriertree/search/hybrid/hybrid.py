@@ -1,0 +1,212 @@
+"""The hybrid search: symmetries, images of the target, all-pairs screening, variable projection and variation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from fouriertree.expr import Expression
+from fouriertree.expr.canonical import rescaled, split_number
+from fouriertree.expr.complexity import Complexity
+from fouriertree.expr.opcodes import VAR
+from fouriertree.expr.vocabulary import ONE, Vocabulary
+from fouriertree.model import addends
+from fouriertree.problems import Problem
+from fouriertree.search.budget import Budget
+from fouriertree.search.events import Accepted, Event, Offered, Progress
+from fouriertree.search.hybrid.archive import Archive, Entry, Limits
+from fouriertree.search.hybrid.arms import MANY, Arm, Pool, all_arms, first_arms
+from fouriertree.search.hybrid.assemble import terms_for_target
+from fouriertree.search.hybrid.evolve import Evolution
+from fouriertree.search.hybrid.links import IDENTITY, LINKS, Link
+from fouriertree.search.hybrid.symmetry import View, reduced_views, single_index
+from fouriertree.search.hybrid.table import Table, make_table
+from fouriertree.search.nesting import Nesting
+
+Floats = NDArray[np.float64]
+
+LAW = "the law is certain: exact on all rows"
+#: views that are searched: the most reduced ones, and the given one
+MOST_VIEWS = 3
+#: steps of every arm in the first round; later rounds give the better half of the arms twice as many
+FIRST_STEPS, MOST_STEPS = 2, 12
+
+
+@dataclass
+class HybridState:
+    """Where a run of the hybrid stands; `work` does one piece after the other."""
+
+    table: Table
+    archive: Archive
+    work: Iterator[None]
+    arms: list[Arm]
+    progress: Progress
+    finished: str | None = None
+
+
+@dataclass(frozen=True)
+class Hybrid:
+    """The default search of `SymbolicRegressor`.
+
+    max_terms, max_complexity: of the sums that it builds.  most_atoms: of a pool; a screening looks at all their pairs.
+    guesses: formulas over the problem's columns to start from.  nesting: what may not stand inside of what.
+    rounds: how often the better half of all arms gets more time; None for no end.
+    """
+
+    max_terms: int = 7
+    max_complexity: int = 80
+    most_atoms: int = 3000
+    guesses: tuple[Expression, ...] = ()
+    complexity: Complexity = field(default_factory=Complexity)
+    nesting: Nesting = field(default_factory=Nesting)
+    rounds: int | None = None
+    n_jobs: int = 1
+
+    def init(self, problem: Problem, seed: int) -> tuple[HybridState, list[Event]]:
+        table = make_table(problem, seed, {j for guess in self.guesses for j in guess.columns})
+        limits = Limits(self.max_terms, self.max_complexity, self.complexity, self.nesting)
+        archive = Archive(table, limits, self.n_jobs)
+        arms: list[Arm] = []
+        vocabulary = Vocabulary(problem.grammar.primitives)
+        loss = float(problem.space.target @ problem.space.target)
+        work = self._work(archive, vocabulary, arms, seed)
+        return HybridState(table, archive, work, arms, Progress(0, 0, 0, 0, loss)), []
+
+    def step(self, problem: Problem, state: HybridState, budget: Budget) -> tuple[HybridState, list[Event]]:
+        with threadpool_limits(self.n_jobs):
+            try:
+                next(state.work)
+            except StopIteration:
+                state.finished = "nothing is left to try"
+        events = self._news(problem, state)
+        if state.archive.law is not None:
+            state.finished = LAW
+        return state, events
+
+    # One piece of work after the other ---------------------------------------------------------------------
+    def _work(self, archive: Archive, v: Vocabulary, arms: list[Arm], seed: int) -> Iterator[None]:
+        table = archive.table
+        archive.offer([(ONE,), *(in_table(guess, table) for guess in self.guesses)])
+        yield
+        if table.n_columns == 0:
+            return
+
+        def make(view: View, link: Link, pool: Pool) -> Arm:
+            return Arm(archive, v, view, link, pool, self.max_terms, self.most_atoms)
+
+        given = View(table.variables, table.X.T, table.y, table.weights)
+        quick = [arm for arm in first_arms(make, given) if arm.link.allowed(v)]
+        arms += quick
+        yield from _steps(quick, 2)
+        views: list[View] = []
+        for view in reduced_views(given, v, np.random.default_rng([seed, 2])):
+            views.append(view)
+            if not view.variables:
+                archive.offer([m for m in [terms_for_target(v, view, IDENTITY, (1.0,), (ONE,), -1)] if m])
+            yield
+        if views[-1].variables and (index := single_index(views[-1], v)) is not None:
+            views.append(index)
+        views = [view for view in views if view.variables]
+        for view in (*views[::-1][:MOST_VIEWS], *views[: 1 if len(views) > MOST_VIEWS else 0]):
+            new = [arm for arm in all_arms(make, view) if arm.link.allowed(v)]
+            arms += new
+            for arm in new:
+                yield from _steps([arm], arm.pool.first_steps)
+        evolution = Evolution(archive, v, seed)
+        arms += [make(view, link, MANY) for view in views[-1:] for link in LINKS if link.allowed(v)]
+        yield from _rounds(arms, evolution, self.rounds)
+
+    # What the run tells ------------------------------------------------------------------------------------
+    def _news(self, problem: Problem, state: HybridState) -> list[Event]:
+        archive, before = state.archive, state.progress
+        images = [arm.image for arm in state.arms if arm.image is not None]
+        candidates = archive.fits + sum(image.screened for image in images)
+        traverses = max(before.traverses + 1, candidates)
+        on_front = archive.front()
+        new = [entry for entry in archive.new if entry in on_front]
+        archive.new.clear()
+        events: list[Event] = []
+        best = before
+        for entry in new:
+            found = original(problem, state.table, entry)
+            if found is None:
+                continue
+            coefficients, expressions, loss = found
+            progress = Progress(traverses, candidates, 0, len(expressions), min(loss, best.loss))
+            events.append(Offered(progress, coefficients, expressions))
+            if loss < best.loss:
+                best = progress
+                events.append(Accepted(progress, expressions[-1], coefficients, expressions))
+        state.progress = Progress(traverses, candidates, 0, best.terms, best.loss)
+        return events
+
+
+def _steps(arms: list[Arm], count: int) -> Iterator[None]:
+    for arm in arms:
+        for _ in range(count):
+            if arm.finished:
+                break
+            arm.step()
+            yield
+
+
+def _rounds(arms: list[Arm], evolution: Evolution, rounds: int | None) -> Iterator[None]:
+    """Ever more steps for ever fewer arms, and a generation of variation after each."""
+    steps = FIRST_STEPS
+    for _ in count() if rounds is None else range(rounds):
+        alive = sorted((arm for arm in arms if not arm.finished), key=lambda arm: arm.best)
+        alive = alive[: max(4, len(alive) // 2)]
+        for arm in alive:
+            yield from _steps([arm], steps)
+            evolution.step()
+            yield
+        if not alive:
+            evolution.step()
+            yield
+        steps = min(2 * steps, MOST_STEPS)
+
+
+def original(
+    problem: Problem, table: Table, entry: Entry
+) -> tuple[Floats, tuple[Expression, ...], float] | None:
+    """The entry in the problem's columns and units, with the best coefficients over all of its points."""
+    expressions = tuple(in_units(term, table, problem) for term in entry.terms)
+    vectors = problem.space.coordinates(expressions)
+    if not np.isfinite(vectors).all():
+        return None
+    lengths = np.linalg.norm(vectors, axis=1)
+    lengths[lengths == 0.0] = 1.0
+    target = problem.space.target
+    coefficients = np.linalg.lstsq((vectors / lengths[:, None]).T, target, rcond=None)[0] / lengths
+    residual = target - coefficients @ vectors
+    return coefficients, expressions, float(residual @ residual)
+
+
+def in_units(term: Expression, table: Table, problem: Problem) -> Expression:
+    """A term over the table's columns as one over the problem's, without a number in front."""
+    scales = np.ones(problem.space.n_columns)
+    scales[table.columns] = table.scales
+    positive = frozenset(table.columns[(table.X > 0.0).all(axis=0)].tolist())
+    moved = rescaled(renamed(term, table.columns), scales.tolist(), problem.grammar.primitives, positive)
+    return split_number(moved)[1]
+
+
+def in_table(guess: Expression, table: Table) -> tuple[Expression, ...]:
+    """The addends of a formula over the problem's columns as terms over the table's."""
+    places = np.zeros(int(table.columns.max(initial=0)) + 1, np.intp)
+    places[table.columns] = np.arange(table.n_columns)
+    moved = rescaled(renamed(guess, places), (1.0 / table.scales).tolist())
+    return tuple(split_number(part)[1] for _, part in addends(moved))
+
+
+def renamed(expression: Expression, columns: NDArray[np.intp]) -> Expression:
+    """With columns[i] in place of column i."""
+    arg = expression.arg.copy()
+    leaves = expression.op == VAR
+    arg[leaves] = columns[arg[leaves]]
+    return Expression.unchecked(expression.op, arg, expression.const, expression.primitives)

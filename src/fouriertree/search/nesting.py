@@ -1,0 +1,58 @@
+"""Rules about what may stand inside of what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fouriertree.expr import Expression, PrimitiveSet
+
+
+@dataclass(frozen=True)
+class Nesting:
+    """limits[outer][inner]: how many `inner` operators may be nested on one path inside an `outer` one.
+
+    >>> from fouriertree.expr import parse
+    >>> rules = Nesting.of({"sin": {"sin": 0}}, PrimitiveSet.default())
+    >>> rules.allows(parse("sin(x0)*sin(x0)")), rules.allows(parse("sin(x0 + sin(x0))"))
+    (True, False)
+    """
+
+    limits: tuple[tuple[int, tuple[tuple[int, int], ...]], ...] = ()
+
+    @classmethod
+    def of(cls, rules: Mapping[str, Mapping[str, int]], primitives: PrimitiveSet) -> Nesting:
+        """Rules by the operators' names; ValueError for one that is not known."""
+        known = PrimitiveSet.catalogue().union(primitives)
+        limits = []
+        for outer, inner in rules.items():
+            if not isinstance(inner, Mapping):
+                raise ValueError(f"nesting must say how often, such as {{{outer!r}: {{'sin': 0}}}}; got {inner!r}")
+            for name, most in inner.items():
+                if not (isinstance(most, int) and most >= 0):
+                    raise ValueError(f"nesting[{outer!r}][{name!r}] must be a whole number, 0 or more; got {most!r}")
+            limits.append((known.find(outer).opcode, tuple((known.find(k).opcode, n) for k, n in inner.items())))
+        return cls(tuple(limits))
+
+    def allows(self, expression: Expression) -> bool:
+        return all(
+            _deepest(expression, outer, inner) <= most for outer, rules in self.limits for inner, most in rules
+        )
+
+    def allow(self, terms: Sequence[Expression]) -> bool:
+        return not self.limits or all(self.allows(term) for term in terms)
+
+
+def _deepest(expression: Expression, outer: int, inner: int) -> int:
+    """The most `inner` operators on a path below an `outer` one; −1 without any `outer`."""
+    # (longest chain of inner operators from here down, most of them below an outer one)
+    stack: list[tuple[int, int]] = []
+    for code in expression.op.tolist():
+        arity = 0 if code <= 1 else expression.primitives.by_opcode(code).arity
+        below = [stack.pop() for _ in range(arity)]
+        chain = max((c for c, _ in below), default=0)
+        worst = max((w for _, w in below), default=-1)
+        if code == outer:
+            worst = max(worst, chain)
+        stack.append((chain + (code == inner), worst))
+    return stack[0][1]

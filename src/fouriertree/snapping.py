@@ -1,0 +1,172 @@
+"""Numbers that look like 2, 1/2, π or 9.81 are made so, where the formula gets shorter by it and not worse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import gcd, isfinite, log, pi
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.engine.gradients import value_and_slopes
+from fouriertree.expr import Expression
+from fouriertree.expr.opcodes import CONST, USER_OPCODE_START
+
+Floats = NDArray[np.float64]
+
+#: losses below this, relative to Σ w·y², differ by rounding only
+EXACT = 1e-24
+#: a number may be moved by this many standard errors, or by this relative amount where the fit is exact
+ERRORS, ROUNDING = 2.5, 1e-7
+#: Gauss–Newton steps after a number was fixed
+STEPS = 6
+#: rows that numbers are tried on
+ROWS = 1000
+
+
+@dataclass(frozen=True)
+class Nice:
+    """A number that can be written shortly, and what writing it costs in nats."""
+
+    value: float
+    cost: float
+
+
+def nice_numbers(value: float, tolerance: float) -> Iterator[Nice]:
+    """Short numbers within `tolerance`: fractions, multiples of π and of 1/π, decimals; cheapest first in each kind."""
+    for unit, extra in ((1.0, 0.0), (pi, 1.5), (1.0 / pi, 1.5)):
+        # Multiples of π lie dense: only one that is nearly exact is more than chance.
+        near = tolerance if unit == 1.0 else min(tolerance, 1e-3 * abs(value))
+        for q in (1, 2, 3, 4, 5, 6, 8):
+            p = round(value / unit * q)
+            if p and gcd(p, q) == 1 and abs(p) <= 64 and abs(p / q * unit - value) <= near:
+                yield Nice(p / q * unit, extra + log(1 + abs(p)) + log(q))
+    for digits in (1, 2, 3, 4):
+        rounded = float(f"{value:.{digits - 1}e}")
+        if rounded and abs(rounded - value) <= tolerance:
+            yield Nice(rounded, 1.0 + 2.3 * digits)
+            return
+
+
+@dataclass
+class _Fit:
+    """A formula whose numbers are fitted to rows, some of them fixed."""
+
+    expression: Expression
+    X: Floats
+    y: Floats
+    roots: Floats
+    free: NDArray[np.bool_]
+    length2: float
+
+    def values(self) -> tuple[Floats, Floats]:
+        """Residuals (n,) and slopes of the free numbers (p, n), weighted."""
+        found, slopes = value_and_slopes(self.expression, self.X, self.free)
+        return self.roots * (self.y - found), self.roots * slopes
+
+    def refitted(self) -> tuple[_Fit, float]:
+        """After some Gauss–Newton steps, none of which made it worse; and the loss relative to Σ w·y²."""
+        best, (residual, slopes) = self, self.values()
+        loss = float(residual @ residual)
+        for _ in range(STEPS if self.free.any() else 0):
+            step = _solve(slopes, residual)
+            if step is None:
+                break
+            const = best.expression.const.copy()
+            const[best.free] += step
+            tried = best.with_numbers(const)
+            new, new_slopes = tried.values()
+            new_loss = float(new @ new)
+            if not new_loss < loss:
+                break
+            done = new_loss > (1.0 - 1e-9) * loss
+            best, residual, slopes, loss = tried, new, new_slopes, new_loss
+            if done:
+                break
+        return best, loss / self.length2
+
+    def with_numbers(self, const: Floats) -> _Fit:
+        e = self.expression
+        changed = Expression.unchecked(e.op, e.arg, const, e.primitives)
+        return _Fit(changed, self.X, self.y, self.roots, self.free, self.length2)
+
+    def errors(self) -> Floats:
+        """Standard errors of the free numbers."""
+        residual, slopes = self.values()
+        spare = max(1, len(self.y) - len(slopes))
+        variance = max(float(residual @ residual), EXACT * self.length2) / spare
+        lengths = np.linalg.norm(slopes, axis=1)
+        lengths[lengths == 0.0] = np.inf
+        inverse = np.linalg.pinv((slopes / lengths[:, None]) @ (slopes / lengths[:, None]).T, rcond=1e-13)
+        return np.sqrt(np.maximum(variance * np.diag(inverse), 0.0)) / lengths
+
+
+def _solve(slopes: Floats, residual: Floats) -> Floats | None:
+    lengths = np.linalg.norm(slopes, axis=1)
+    if not (np.isfinite(lengths).all() and np.isfinite(residual).all()) or not len(slopes):
+        return None
+    lengths[lengths == 0.0] = 1.0
+    step: Floats = np.linalg.lstsq((slopes / lengths[:, None]).T, residual, rcond=1e-12)[0] / lengths
+    return step if np.isfinite(step).all() else None
+
+
+def fitted_numbers(expression: Expression, X: Floats, y: Floats, weights: Floats) -> Expression:
+    """The formula with its numbers fitted again, from where they are."""
+    if (expression.op >= USER_OPCODE_START).any():
+        return expression
+    free = (expression.op == CONST) & (expression.const != 1.0)
+    roots = np.sqrt(weights)
+    with np.errstate(all="ignore"):
+        length2 = float(np.sum(np.square(roots * y))) or 1.0
+        return _Fit(expression, X, y, roots, free, length2).refitted()[0].expression
+
+
+def snapped(expression: Expression, X: Floats, y: Floats, weights: Floats) -> Expression:
+    """The formula with short numbers where its description gets shorter, and the others fitted again.
+
+    ½·n·log(loss) + Σ cost of the numbers: a fitted number costs the digits that its standard error leaves.
+    """
+    if (expression.op >= USER_OPCODE_START).any():
+        return expression
+    rows = np.linspace(0, len(y) - 1, min(len(y), ROWS)).astype(int)
+    X, y, roots = X[rows], y[rows], np.sqrt(weights[rows])
+    free = (expression.op == CONST) & (expression.const != 1.0)
+    length2 = float(np.sum(np.square(roots * y))) or 1.0
+    with np.errstate(all="ignore"):
+        fit, loss = _Fit(expression, X, y, roots, free, length2).refitted()
+        if not isfinite(loss):
+            return expression
+        tried: set[int] = set()
+        while (choice := _choice(fit, loss, tried)) is not None:
+            i, nice, saving = choice
+            tried.add(i)
+            const, still_free = fit.expression.const.copy(), fit.free.copy()
+            const[i], still_free[i] = nice.value, False
+            moved = _Fit(fit.with_numbers(const).expression, X, y, roots, still_free, length2)
+            new, new_loss = moved.refitted()
+            worse = 0.5 * len(y) * (log(max(new_loss, EXACT)) - log(max(loss, EXACT))) if isfinite(new_loss) else np.inf
+            if worse < saving:
+                fit, loss = new, new_loss
+    return fit.expression
+
+
+def _choice(fit: _Fit, loss: float, tried: set[int]) -> tuple[int, Nice, float] | None:
+    """The number that is shortened most by a nice one near it, that one, and the nats that it saves."""
+    tokens = np.flatnonzero(fit.free)
+    if not len(tokens):
+        return None
+    best: tuple[int, Nice, float] | None = None
+    for i, error in zip(tokens.tolist(), fit.errors().tolist(), strict=True):
+        value = float(fit.expression.const[i])
+        if i in tried or value == 0.0:
+            continue
+        tolerance = max(ERRORS * error, ROUNDING * abs(value) if loss < EXACT else 0.0)
+        if not isfinite(tolerance):
+            continue
+        fitted_cost = 1.0 + log(1.0 + abs(value) / max(error, 1e-15 * abs(value)))
+        for nice in nice_numbers(value, tolerance):
+            saving = fitted_cost - nice.cost
+            if saving > 0.0 and (best is None or saving > best[2]):
+                best = i, nice, saving
+    return best

@@ -1,0 +1,86 @@
+"""The command: from suites to tables and goals, and one sentence for bad input."""
+
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from fouriertree.bench.systems import SYSTEMS
+from fouriertree.cli import app
+
+
+@pytest.fixture
+def bench(tmp_path, monkeypatch):
+    """Run the command in an empty folder, where there is no ../shared/data."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+
+    def invoke(*arguments):
+        return CliRunner().invoke(app, ["bench", *map(str, arguments)], catch_exceptions=False)
+
+    return invoke
+
+
+def test_a_short_benchmark_prints_tables_and_goals_and_goes_on_where_it_stopped(bench):
+    wish = (
+        "feynman",
+        "--quick",
+        "--seconds",
+        1,
+        "--rows",
+        30,
+        "--case",
+        "feynman_I_25_13",
+        "--system",
+        "linear",
+    )
+    first, second = bench(*wish), bench(*wish)
+    assert first.exit_code == second.exit_code == 0
+    assert re.search(r"feynman +0 +linear +1 +0 +0.0 %", first.stdout)
+    assert first.stdout == second.stdout
+    assert "1 of 1 results are there already" in second.stderr
+
+
+def test_a_missed_goal_is_the_exit_status(bench):
+    result = bench("feynman", "--seconds", 1, "--rows", 30, "--case", "feynman_test_2")
+    assert "BAR feynman-noise-0-solved 0 75 short" in result.stdout
+    assert result.exit_code == 1
+
+
+def test_a_folder_of_ones_own_is_a_suite(bench, tmp_path):
+    rows = "\n".join(f"{k},{k % 7},{3 * k + 1}" for k in range(40))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "line.csv").write_text(f"a,b,c\n{rows}\n")
+    result = bench("--folder", tmp_path / "mine", "--system", "linear", "--seconds", 1)
+    assert result.exit_code == 0
+    assert "folder" in result.stdout
+    assert "1.0000" in result.stdout
+
+
+def test_suites_without_their_tables_are_skipped_and_said_so(bench):
+    result = bench("blackbox", "--system", "linear")
+    assert "suite blackbox is skipped" in result.stderr
+    assert "no cases" in result.stderr
+    assert result.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["feynmann"], "there is no suite 'feynmann'; did you mean 'feynman'?"),
+        (["--system", "operom"], "there is no system 'operom'; did you mean 'operon'?"),
+        (["classic", "--case", "Koza1"], "there is no case 'Koza1' in 'classic'; did you mean 'Koza-1'?"),
+        (["--noise", "-1"], "it must be a share of the target"),
+        (["--data", "nowhere"], "there is no folder nowhere"),
+    ],
+)
+def test_bad_input_is_answered_with_the_next_move(bench, arguments, sentence):
+    result = bench(*arguments)
+    assert sentence in result.stderr
+    assert result.exit_code == 2
+
+
+def test_every_system_has_a_file_and_says_how_to_install_it():
+    for name, system in SYSTEMS.items():
+        assert system.installed or system.install, name
+        assert callable(system.fit), name

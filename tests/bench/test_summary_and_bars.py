@@ -1,0 +1,82 @@
+"""Tables and goals say what the records say."""
+
+import pytest
+
+from fouriertree.bench.bars import bars
+from fouriertree.bench.report import write
+from fouriertree.bench.summary import rows, solved, text_table
+
+
+@pytest.fixture
+def record(task):
+    def make(**changes):
+        plain = {"r2": 1.0, "size": 9, "truth_size": 9, "fit_seconds": 2.0, "exact": True, "equivalent": True}
+        names = {name: changes.pop(name) for name in list(changes) if name in task().to_json()}
+        return {**task(**names).to_json(), **plain, "symbolic": True, **changes}
+
+    return make
+
+
+def test_an_equivalent_formula_counts_without_noise_unless_it_is_bloated(record):
+    assert solved(record(symbolic=False))
+    assert not solved(record(symbolic=False, size=29))
+    assert not solved(record(symbolic=False, noise=0.01))
+    assert not solved(record(symbolic=False, equivalent=False))
+    assert solved(record(equivalent=False, size=500))
+
+
+def test_a_row_counts_failures_as_unsolved(record):
+    failed = {**record(system="ours", seed=1), "failed": "killed", "symbolic": False, "equivalent": False}
+    (row,) = rows([record(system="ours"), failed])
+    assert (row.cases, row.failed, row.solved) == (2, 1, 0.5)
+    assert "50.0 %" in text_table([row])
+
+
+def holding(records):
+    return {bar.name: bar.holds for bar in bars(records)}
+
+
+def test_rates_are_held_against_goals_and_against_every_peer(record):
+    ours = [record(system="ours", case="feynman_I_25_13"), record(system="ours", case="feynman_I_29_4")]
+    peer = [record(system="operon", symbolic=False, equivalent=False)]
+    assert holding(ours) == {"feynman-noise-0-solved": True, "median-seconds-to-a-law": True}
+    assert holding(ours + peer)["feynman-noise-0-above-operon"]
+    assert not holding([*ours, record(system="operon")])["feynman-noise-0-above-operon"]
+
+
+def test_a_law_that_cannot_be_written_is_nobodys_failure(record):
+    impossible = record(system="ours", suite="classic", case="Keijzer-6", symbolic=False, equivalent=False)
+    possible = record(system="ours", suite="classic", case="Koza-1")
+    assert holding([impossible, possible])["classic-noise-0-solved"]
+
+
+def test_black_box_goals_compare_with_the_best_peer_and_with_a_line(record):
+    def box(system, case, r2, size):
+        verdicts = dict.fromkeys(("symbolic", "equivalent", "exact"), False)
+        return record(suite="blackbox", system=system, case=case, r2=r2, size=size, **verdicts)
+
+    records = [
+        box("ours", "a", 0.9, 10), box("ours", "b", 0.5, 10), box("operon", "a", 0.9, 30), box("operon", "b", 0.5, 30),
+        box("gplearn", "a", 0.1, 4), box("gplearn", "b", 0.1, 4),
+        box("linear", "a", 0.8, 5), box("linear", "b", 0.55, 5),
+    ]  # fmt: skip
+    assert holding(records) == {
+        "blackbox-r2-against-best-peer": True,
+        "blackbox-size-against-best-peer": True,
+        "blackbox-worst-r2": True,
+        "blackbox-worst-against-linear": False,
+    }
+
+
+def test_a_report_has_tables_pictures_and_goals(record, tmp_path):
+    records = [
+        record(system="ours"), record(system="operon", noise=0.01),
+        record(system="ours", suite="blackbox", case="a"), record(system="linear", suite="blackbox", case="a", size=20),
+    ]  # fmt: skip
+    write(tmp_path / "docs" / "page.md", records, bars(records), "fouriertree bench")
+    text = (tmp_path / "docs" / "page.md").read_text(encoding="utf-8")
+    assert "| 0 | ours | 1 | 0 | 100.0 % |" in text
+    assert "BAR feynman-noise-0-solved 100 75 ok" in text
+    for picture in ("bench-solved.png", "bench-accuracy.png"):
+        assert f"images/{picture}" in text
+        assert (tmp_path / "docs" / "images" / picture).stat().st_size > 5000
