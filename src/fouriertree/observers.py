@@ -19,12 +19,12 @@ Terms = tuple[tuple[float, ...], tuple[Expression, ...]]
 class Found:
     """Collects sums when they are accepted or offered, so that any interrupt finds them complete.
 
-    Of the accepted ones the best of every length; the offered ones are a front already, of which the last counts.
+    Of the accepted ones the best of every length, of the offered ones the best of every complexity.
     """
 
     def __init__(self) -> None:
         self.by_length: dict[int, tuple[float, Terms]] = {}
-        self.offered: dict[tuple[Expression, ...], Terms] = {}
+        self.by_complexity: dict[int, tuple[float, Terms]] = {}
         self.traverses = self.candidates = self.runs = 0
         self._earlier = (0, 0)
 
@@ -35,7 +35,9 @@ class Found:
                 terms = tuple(event.coefficients.tolist()), event.expressions
                 self.by_length[length] = loss, terms
         elif isinstance(event, Offered):
-            self.offered[event.expressions] = tuple(event.coefficients.tolist()), event.expressions
+            if event.complexity not in self.by_complexity or event.loss < self.by_complexity[event.complexity][0]:
+                terms = tuple(event.coefficients.tolist()), event.expressions
+                self.by_complexity[event.complexity] = event.loss, terms
         elif isinstance(event, Progress):
             self.traverses = self._earlier[0] + event.traverses
             self.candidates = self._earlier[1] + event.candidates
@@ -47,14 +49,14 @@ class Found:
 
     @property
     def sums(self) -> list[Terms]:
-        """Offered ones, and accepted ones by length without those that a shorter one beats."""
-        kept: dict[tuple[Expression, ...], Terms] = dict(self.offered)
+        """The offered ones, or the accepted ones, without those that a simpler or shorter one beats."""
+        kept: list[Terms] = []
         best = np.inf
-        for _, (loss, terms) in sorted(self.by_length.items()):
-            if loss < best:
-                kept.setdefault(terms[1], terms)
+        for _, (loss, terms) in sorted((self.by_complexity or self.by_length).items()):
+            if loss < 0.998 * best:
+                kept.append(terms)
                 best = loss
-        return list(kept.values())
+        return kept
 
 
 class Patience:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fouriertree.engine.gradients import value_and_slopes
 from fouriertree.expr import Expression
-from fouriertree.expr.opcodes import CONST, USER_OPCODE_START
+from fouriertree.expr.opcodes import CONST, POW, USER_OPCODE_START
 
 Floats = NDArray[np.float64]
 
@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 EXACT = 1e-24
 #: a number may be moved by this many standard errors, or by this relative amount where the fit is exact
 ERRORS, ROUNDING = 2.5, 1e-7
+#: what a number of zero saves: itself, and what it stands in front of
+NATS_OF_A_TERM = 6.0
 #: Gauss–Newton steps after a number was fixed
 STEPS = 6
 #: rows that numbers are tried on
@@ -85,6 +87,12 @@ class _Fit:
             if done:
                 break
         return best, loss / self.length2
+
+    @property
+    def exponents(self) -> set[int]:
+        """Numbers that are powers, which are not made zero."""
+        e = self.expression
+        return {int(e.children(int(i))[1]) for i in np.flatnonzero(e.op == POW)}
 
     def with_numbers(self, const: Floats) -> _Fit:
         e = self.expression
@@ -164,6 +172,8 @@ def _choice(fit: _Fit, loss: float, tried: set[int]) -> tuple[int, Nice, float] 
         tolerance = max(ERRORS * error, ROUNDING * abs(value) if loss < EXACT else 0.0)
         if not isfinite(tolerance):
             continue
+        if abs(value) <= tolerance and i not in fit.exponents:
+            return i, Nice(0.0, 0.0), NATS_OF_A_TERM
         fitted_cost = 1.0 + log(1.0 + abs(value) / max(error, 1e-15 * abs(value)))
         for nice in nice_numbers(value, tolerance):
             saving = fitted_cost - nice.cost

@@ -4,8 +4,8 @@
     SRBench's rule: after simplification and rounding, model − truth is a constant, or model/truth is a constant other
     than zero, and the test R² is above 0.5.  Constants are rounded to three decimals, as there.  That erases constants
     of nature and spoils those of data in odd units; so a formula also passes with four significant digits, or with
-    three decimals in units of powers of ten in which columns and target are about one, where it may also be expanded
-    or divided by its leading coefficients first.
+    three decimals in units of powers of ten in which no column and no target is tiny or huge, where it may also be
+    expanded or divided by its leading coefficients first.
 `exact`
     The relative root mean square error on clean test rows is at most 1e-6; after training with noise, at most 1e-3.
 `equivalent`

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fouriertree.bench.suites import FOLDER, LAWLESS, case_names, quick_names
+from fouriertree.bench.suites import FOLDER, LAWLESS, MEASURED, case_names, quick_names
 from fouriertree.bench.systems import LINEAR
 from fouriertree.bench.tasks import Task
 
@@ -51,8 +51,8 @@ class Plan:
         ]
 
     def noises_of(self, suite: str) -> list[float]:
-        """A table without a known law has noise enough."""
-        return [0.0] if suite in LAWLESS else list(dict.fromkeys(self.noises))
+        """A table of measurements has noise enough."""
+        return [0.0] if suite in (*MEASURED, FOLDER) else list(dict.fromkeys(self.noises))
 
     def systems_of(self, suite: str) -> list[str]:
         """A table without a known law is compared with a linear model."""

@@ -28,24 +28,38 @@ def style(system: str) -> dict[str, Any]:
 
 
 def solved_by_noise(rows: Sequence[Row], path: Path) -> None:
-    """Bars: the share of laws found, a group per suite and level of noise, a bar per system."""
-    groups = list(dict.fromkeys((row.suite, row.noise) for row in rows))
-    systems = list(dict.fromkeys(row.system for row in rows))
-    figure = new_figure(max(6.0, 1.2 + len(groups) * (0.5 + 0.26 * len(systems))), 4.2)
-    axes = figure.subplots()
+    """Bars: the share of laws found; a panel per level of noise, a group per suite, a bar per system."""
+    noises = sorted({row.noise for row in rows})
+    suites, systems = (
+        list(dict.fromkeys(names)) for names in zip(*((r.suite, r.system) for r in rows), strict=True)
+    )
+    width = max(6.0, 1.8 + len(suites) * (0.3 + 0.26 * len(systems)))
+    figure = new_figure(width, 0.6 + 2.6 * len(noises))
+    panels = figure.subplots(len(noises), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, noise in zip(panels, noises, strict=True):
+        bars(axes, [row for row in rows if row.noise == noise], suites, systems)
+        axes.set_title(f"noise {noise:g}" if noise else "without noise", fontsize=10, loc="left")
+        axes.set_ylabel("laws found (%)")
+    panels[-1].set_xticks(np.arange(len(suites)), suites)
+    legend(figure, panels[0])
+    save(figure, path)
+
+
+def bars(axes: Any, rows: Sequence[Row], suites: Sequence[str], systems: Sequence[str]) -> None:
+    """A group of bars per suite, with their heights above them."""
     width = 0.8 / len(systems)
     for k, system in enumerate(systems):
-        shares = {(row.suite, row.noise): 100.0 * row.solved for row in rows if row.system == system}
-        heights = [shares.get(group, np.nan) for group in groups]
-        bars = axes.bar(
-            np.arange(len(groups)) + (k + 0.5) * width - 0.4, heights, 0.92 * width,
-            color=COLOURS.get(system, "#444444"), label=LABELS.get(system, system),
+        shares = {row.suite: 100.0 * row.solved for row in rows if row.system == system}
+        drawn = axes.bar(
+            np.arange(len(suites)) + (k + 0.5) * width - 0.4, [shares.get(suite, np.nan) for suite in suites],
+            0.92 * width, color=COLOURS.get(system, "#444444"), label=LABELS.get(system, system),
         )  # fmt: skip
-        axes.bar_label(bars, fmt="%.0f", fontsize=8, padding=1)
-    axes.set_xticks(np.arange(len(groups)), [f"{suite}\nnoise {noise:g}" for suite, noise in groups])
-    axes.set_ylim(0.0, 105.0)
-    axes.set_ylabel("laws found (%)")
-    finish(figure, axes, path)
+        axes.bar_label(
+            drawn, ["" if np.isnan(h) else f"{h:.0f}" for h in drawn.datavalues], fontsize=8, padding=1
+        )
+    axes.set_ylim(0.0, 108.0)
+    axes.set_yticks([0, 25, 50, 75, 100])
+    plain(axes)
 
 
 def accuracy_by_size(rows: Sequence[Row], path: Path) -> None:
@@ -64,7 +78,9 @@ def accuracy_by_size(rows: Sequence[Row], path: Path) -> None:
     axes.set_xlabel("median size of the formula (nodes)")
     axes.set_ylabel("median R² on test rows")
     axes.set_title("up and to the left is better", fontsize=10)
-    finish(figure, axes, path)
+    plain(axes)
+    legend(figure, axes)
+    save(figure, path)
 
 
 def whole_numbers(axis: Any) -> None:
@@ -86,10 +102,17 @@ def new_figure(width: float, height: float) -> Any:
     return figure
 
 
-def finish(figure: Any, axes: Any, path: Path) -> None:
+def plain(axes: Any) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color="0.9", zorder=0)
     axes.set_axisbelow(True)
-    figure.legend(loc="outside right upper", frameon=False)
+
+
+def legend(figure: Any, axes: Any) -> None:
+    """Beside the axes, where it covers nothing."""
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper", frameon=False)
+
+
+def save(figure: Any, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)

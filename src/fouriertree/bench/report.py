@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def markdown(table: Sequence[Row]) -> str:
 
 def pictures(path: Path, table: Sequence[Row]) -> Iterator[str]:
     laws = [row for row in table if row.suite not in LAWLESS and row.system != LINEAR]
-    tables = [row for row in table if row.suite in LAWLESS and row.size == row.size]
+    tables = [row for row in table if row.suite in LAWLESS and math.isfinite(row.r2)]
     if laws:
         plots.solved_by_noise(laws, path.parent / "images" / "bench-solved.png")
         yield "## Laws found\n\n![Share of laws found by suite, noise and system](images/bench-solved.png)"

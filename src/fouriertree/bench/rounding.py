@@ -92,12 +92,15 @@ def expanded(formula: Any) -> Any:
 
 
 class Units:
-    """Powers of ten in which root mean squares of columns and target are between one and ten."""
+    """Powers of ten in which columns are between 0.01 and 10 and the target between 1 and 1000, by root mean square.
+
+    Three decimals there are no less strict than SRBench's are for its own data, which stay as they are.
+    """
 
     def __init__(self, data: Data) -> None:
         self.symbols = data.symbols
-        self.columns = [power_of_ten(column) for column in data.X.T]
-        self.target = power_of_ten(data.y)
+        self.columns = [power_of_ten(column, -2, 0) for column in data.X.T]
+        self.target = power_of_ten(data.y, 0, 2)
 
     def of_formula(self, formula: Any) -> Any:
         """The formula for columns and target measured in these units."""
@@ -111,13 +114,15 @@ class Units:
         return points / 10.0 ** np.array(self.columns)
 
 
-def power_of_ten(values: Array) -> int:
-    """
-    >>> power_of_ten(np.array([3e-7, 4e-7])), power_of_ten(np.array([1.0, 5.0]))
+def power_of_ten(values: Array, low: int, high: int) -> int:
+    """The power of ten that leaves the values between 10^low and 10^(high + 1).
+
+    >>> power_of_ten(np.array([3e-7, 4e-7]), 0, 2), power_of_ten(np.array([1.0, 50.0]), 0, 2)
     (-7, 0)
     """
     rms = float(np.sqrt(np.mean(values**2)))
-    return int(np.floor(np.log10(rms))) if rms > 0.0 else 0
+    power = int(np.floor(np.log10(rms))) if rms > 0.0 else 0
+    return power - min(max(power, low), high)
 
 
 # Sums with a leading coefficient of one ------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ class Crew:
 
     @contextmanager
     def worker(self, complaints: Any) -> Iterator[subprocess.Popen[str]]:
-        # A session of its own: Ctrl-C is for the process that talks to the user.
+        # Out of reach of Ctrl-C, which is for the process that talks to the user.
         command = [sys.executable, "-m", "fouriertree.bench.worker"]
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, text=True,

@@ -14,8 +14,9 @@ from time import perf_counter
 
 import numpy as np
 
-from fouriertree.expr._algebra import ZERO, Algebra, Unsettled, Value, scale
-from fouriertree.expr._writer import Piece, Writer, best_size
+from fouriertree.expr._algebra import Algebra
+from fouriertree.expr._values import ZERO, Unsettled, Value, checked, scaled, smallest_size
+from fouriertree.expr._writer import Piece, Writer
 from fouriertree.expr.catalogue import BY_OPCODE
 from fouriertree.expr.expression import Expression
 from fouriertree.expr.opcodes import (
@@ -31,6 +32,7 @@ from fouriertree.expr.opcodes import (
     SQRT,
     SQUARE,
     SUB,
+    USER_OPCODE_START,
     VAR,
 )
 from fouriertree.expr.primitives import PrimitiveSet
@@ -59,7 +61,7 @@ def canonical(
     if expression.size > LARGEST_SIZE:
         return expression
     piece = _piece_of(expression)
-    work = _Work(expression.primitives, _codes(piece, allowed), positive)
+    work = _Work(piece, expression.primitives, _codes(piece, allowed), positive)
     settled = work.settled(piece)
     return expression if settled == piece else _expression_of(settled, expression.primitives)
 
@@ -81,10 +83,10 @@ def rescaled(
     """
     piece: Piece = []
     for token in _piece_of(expression):
-        by = scales[~token] if token < 0 and type(token) is int else 1.0
+        by = scales[~token] if isinstance(token, int) and token < 0 else 1.0
         piece += [1.0 / by, token, MUL] if by != 1.0 else [token]
     if expression.size <= LARGEST_SIZE:
-        piece = _Work(expression.primitives, _codes(piece, allowed), positive).settled(piece)
+        piece = _Work(piece, expression.primitives, _codes(piece, allowed), positive).settled(piece)
     return _expression_of(piece, expression.primitives)
 
 
@@ -106,7 +108,7 @@ def split_number(
     if expression.size > LARGEST_SIZE:
         return 1.0, expression
     piece = _piece_of(expression)
-    work = _Work(expression.primitives, _codes(piece, allowed), positive)
+    work = _Work(piece, expression.primitives, _codes(piece, allowed), positive)
     number, rest = work.split(work.settled(piece))
     return number, _expression_of(rest, expression.primitives)
 
@@ -116,24 +118,30 @@ class _Work:
 
     __slots__ = ("allowed", "costs", "positive", "primitives")
 
-    def __init__(self, primitives: PrimitiveSet, allowed: Codes, positive: Container[int]) -> None:
+    def __init__(
+        self, piece: Piece, primitives: PrimitiveSet, allowed: Codes, positive: Container[int]
+    ) -> None:
         self.primitives = primitives
         self.allowed = allowed
         self.positive = positive
+        users = [token for token in piece if isinstance(token, int) and token >= USER_OPCODE_START]
+        self.costs = (
+            _COSTS | {code: primitives.by_opcode(code).complexity for code in users} if users else _COSTS
+        )
 
     def settled(self, piece: Piece) -> Piece:
         """The settled form, or the formula with its numbers computed where that is shorter or the only way."""
         for _ in range(_ROUNDS):
             try:
-                found, again = self._once(piece)
+                writer, found = self._once(piece)
             except Unsettled:
                 return self._folded(piece)
             if found == piece:
-                return piece
-            if self._cost(found) > self._cost(piece):
+                break
+            if writer.cost(found) > writer.cost(piece):
                 return self._folded(piece)
             piece = found
-            if not again:
+            if not writer.regrouped:
                 break
         return piece
 
@@ -141,22 +149,19 @@ class _Work:
         """(c, rest) of a settled formula."""
         try:
             algebra = self._algebra()
-            value = algebra.expanded(self._read(piece, algebra))
-            number, value = _number_of(value)
-            rest = Writer(algebra, self.allowed, _COSTS).value(value)
+            number, rest = _split(algebra.expanded(self._read(piece, algebra)))
+            return number, Writer(algebra, self.allowed, self.costs).value(rest)
         except Unsettled:
             return 1.0, piece
-        front, rest = _leading(rest)
-        return number * front, rest
 
-    def _once(self, piece: Piece) -> tuple[Piece, bool]:
+    def _once(self, piece: Piece) -> tuple[Writer, Piece]:
         algebra = self._algebra()
-        value = self._read(piece, algebra)
-        writer = Writer(algebra, self.allowed, _COSTS)
-        found = writer.value(value)
-        if any([type(token) is int and token > VAR and token not in self.allowed for token in found]):
+        writer = Writer(algebra, self.allowed, self.costs)
+        found = writer.value(self._read(piece, algebra))
+        allowed = self.allowed
+        if any(isinstance(token, int) and token > VAR and token not in allowed for token in found):
             raise Unsettled
-        return found, writer.regrouped
+        return writer, found
 
     def _algebra(self) -> Algebra:
         return Algebra(self.positive, ABS in self.allowed, self._can_raise)
@@ -170,80 +175,64 @@ class _Work:
         return p <= 6.0 and (p.is_integer() or ((2.0 * p).is_integer() and SQRT in self.allowed))
 
     def _read(self, piece: Piece, algebra: Algebra) -> Value:
+        """The value of a program, in normal form."""
         stack: list[Value] = []
         for token in piece:
-            if type(token) is float:
-                if not math.isfinite(token):
-                    raise Unsettled
-                stack.append((token, ()))
+            if isinstance(token, float):
+                stack.append((checked(token), ()) if token else ZERO)
             elif token < 0:
                 stack.append(algebra.column(~token))
-            elif token == MUL:
-                b = stack.pop()
-                stack[-1] = algebra.multiply(stack[-1], b)
-            elif token == ADD:
-                b = stack.pop()
-                stack[-1] = algebra.add(stack[-1], b)
-            elif token == SUB:
-                b = stack.pop()
-                stack[-1] = algebra.add(stack[-1], b, -1.0)
-            elif token == DIV:
-                b = stack.pop()
-                stack[-1] = algebra.multiply(stack[-1], algebra.power(b, -1.0))
-            elif token == NEG:
-                stack[-1] = scale(stack[-1], -1.0)
             elif token in _EXPONENTS:
                 stack[-1] = algebra.power(stack[-1], _EXPONENTS[token])
+            elif token == NEG:
+                stack[-1] = scaled(stack[-1], -1.0)
+            elif token in _ARITHMETIC:
+                b = stack.pop()
+                stack[-1] = _arithmetic(algebra, token, stack[-1], b)
             else:
                 row = self.primitives.by_opcode(token)
                 stack[-row.arity :] = [algebra.apply(row, stack[-row.arity :])]
         return stack[0]
 
-    def _cost(self, piece: Piece) -> float:
-        """Complexity; infinite if an operator is not allowed."""
-        total = 0
-        for token in piece:
-            if type(token) is float or token < 0:
-                total += 1
-            else:
-                total += _COSTS.get(token) or self.primitives.by_opcode(token).complexity
-        return total
-
     def _folded(self, piece: Piece) -> Piece:
         """The formula with every operator on numbers computed."""
         stack: list[Piece] = []
         for token in piece:
-            if type(token) is float or token < 0:
+            if isinstance(token, float) or token < 0:
                 stack.append([token])
                 continue
-            row = self.primitives.by_opcode(int(token))
+            row = self.primitives.by_opcode(token)
             arguments = stack[-row.arity :]
-            del stack[-row.arity :]
-            whole: Piece = [*sum(arguments, []), token]
-            if all(len(a) == 1 and type(a[0]) is float for a in arguments):
-                value = float(row.reference(*[np.array([a[0]]) for a in arguments])[0])
+            numbers = [a[0] for a in arguments if len(a) == 1 and isinstance(a[0], float)]
+            whole: Piece = [t for a in arguments for t in a] + [token]
+            if len(numbers) == row.arity:
+                value = float(row.reference(*[np.array([number]) for number in numbers])[0])
                 whole = [value] if math.isfinite(value) else whole
-            stack.append(whole)
+            stack[-row.arity :] = [whole]
         return stack[0]
 
 
 _EXPONENTS = {SQRT: 0.5, SQUARE: 2.0, CUBE: 3.0, INV: -1.0}
+_ARITHMETIC = frozenset((ADD, SUB, MUL, DIV))
 
 
-def _number_of(value: Value) -> tuple[float, Value]:
-    """(c, rest) with value = c·rest."""
-    if type(value) is tuple:
-        number, factors = value
-        return (number, (1.0, factors)) if number else (1.0, ZERO)
-    size = best_size(2.0, -1.0, value)
-    if all(term[0] < 0.0 for term in value.values()):
+def _arithmetic(algebra: Algebra, code: int, a: Value, b: Value) -> Value:
+    if code == MUL:
+        return algebra.multiply(a, b)
+    if code == DIV:
+        return algebra.multiply(a, algebra.power(b, -1.0))
+    return algebra.add(a, b, 1.0 if code == ADD else -1.0)
+
+
+def _split(value: Value) -> tuple[float, Value]:
+    """(c, rest) with value = c·rest; of a sum, one term of rest is bare and one is positive."""
+    number, body = value
+    if not isinstance(body, dict):
+        return (number, (1.0, body)) if number else (1.0, ZERO)
+    size = smallest_size(body)
+    if all(term[0] < 0.0 for term in body.values()):
         size = -size
-    return size, {key: (c / size, f) for key, (c, f) in value.items()}
-
-
-def _leading(piece: Piece) -> tuple[float, Piece]:
-    """A product that writing has given a number, without it."""
-    return 1.0, piece
+    return size, (1.0, {key: (c / size, f) for key, (c, f) in body.items()})
 
 
 @lru_cache(maxsize=4096)
@@ -259,7 +248,7 @@ def _natural(codes: Codes) -> Codes:
 
 def _codes(piece: Piece, allowed: PrimitiveSet | None) -> Codes:
     if allowed is None:
-        return _natural(frozenset([token for token in piece if type(token) is int and token > 1]))
+        return _natural(frozenset([token for token in piece if isinstance(token, int) and token > VAR]))
     return frozenset([row.opcode for row in allowed])
 
 
@@ -269,10 +258,9 @@ def _piece_of(expression: Expression) -> Piece:
 
 
 def _expression_of(piece: Piece, primitives: PrimitiveSet) -> Expression:
-    is_number = [type(token) is float for token in piece]
-    op = [CONST if number else VAR if token < 0 else token for token, number in zip(piece, is_number, strict=True)]
-    arg = [~token if not number and token < 0 else 0 for token, number in zip(piece, is_number, strict=True)]
-    const = [token if number else 0.0 for token, number in zip(piece, is_number, strict=True)]
+    op = [CONST if isinstance(token, float) else VAR if token < 0 else token for token in piece]
+    arg = [~token if isinstance(token, int) and token < 0 else 0 for token in piece]
+    const = [token if isinstance(token, float) else 0.0 for token in piece]
     return Expression.unchecked(
         np.array(op, dtype=np.int32),
         np.array(arg, dtype=np.int32),

@@ -72,7 +72,7 @@ class PrimitiveSet:
     @classmethod
     def default(cls) -> "PrimitiveSet":
         """An everyday set: arithmetic, waves, growth, roots and squares, in plain IEEE arithmetic."""
-        return cls(["add", "sub", "mul", "div", "sin", "cos", "exp", "log", "sqrt", "square"])
+        return cls(["add", "sub", "mul", "div", "sin", "cos", "exp", "log", "sqrt", "square", "tanh"])
 
     @classmethod
     def catalogue(cls) -> "PrimitiveSet":

@@ -11,6 +11,8 @@ from fouriertree.expr.expression import Expression
 from fouriertree.expr.primitives import PrimitiveSet
 
 ONE = Expression.constant(1.0)
+#: whole and half powers up to this are written as products
+LARGEST_POWER = 12.0
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Vocabulary:
         if power < 0.0:
             return self.divides and self.can_raise(-power)
         halves = 2.0 * power
-        if halves == int(halves) and power <= 6.0:
+        if halves == int(halves) and power <= LARGEST_POWER:
             return "mul" in self and (power == int(power) or "sqrt" in self or self._general)
         return self._general
 
@@ -60,9 +62,9 @@ class Vocabulary:
         if power == 1.0:
             return base
         whole = int(power)
-        if power == whole and power <= 6.0:
+        if power == whole and power <= LARGEST_POWER:
             return self._whole_power(base, whole)
-        if 2.0 * power == int(2.0 * power) and power <= 6.0 and "sqrt" in self:
+        if 2.0 * power == int(2.0 * power) and power <= LARGEST_POWER and "sqrt" in self:
             root = self.apply("sqrt", base)
             return root if whole == 0 else self.apply("mul", self._whole_power(base, whole), root)
         if "pow" in self:

@@ -39,6 +39,8 @@ class Offered:
     progress: Progress
     coefficients: NDArray[np.float64]
     expressions: tuple[Expression, ...]
+    complexity: int
+    loss: float
 
 
 @dataclass(frozen=True)

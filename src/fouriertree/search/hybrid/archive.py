@@ -57,6 +57,11 @@ class Limits:
         return self.complexity_of(terms) <= 1.25 * self.max_complexity + 3
 
 
+def passes_of(models: Sequence[Sequence[Expression]], fits: Sequence[Fitted]) -> int:
+    """Passes over the rows that fits took: every term once per step, and the residual."""
+    return sum((len(model) + 1) * (fit.iterations + 1) for model, fit in zip(models, fits, strict=True))
+
+
 class Archive:
     """Fits candidates to the table's rows and keeps the best of every complexity."""
 
@@ -68,6 +73,7 @@ class Archive:
         self.new: list[Entry] = []
         self.law: Entry | None = None
         self.fits = 0
+        self.traverses = 0  #: passes over the rows: for every fit, terms and steps
         self._quick: FitData | None = None
 
     @property
@@ -78,7 +84,7 @@ class Archive:
         """Fit the models and keep those that are the best of their complexity; the best score among them."""
         models = [m for m in models if self.limits.allow(m)]
         fits = fit_constants(models, self.data, iterations=iterations, fixed=structural(models), n_jobs=self.n_jobs)
-        self.fits += len(models)
+        self._count(models, fits)
         return min((self._take(fit) for fit in fits), default=np.inf)
 
     def screen(self, models: Sequence[Sequence[Expression]], iterations: int, count: int) -> list[tuple[Expression, ...]]:
@@ -87,7 +93,7 @@ class Archive:
         if self._quick is None:
             self._quick = FitData.prepare(self.table.X[rows], self.table.y[rows], self.table.weights[rows])
         fits = fit_constants(models, self._quick, iterations=iterations, fixed=structural(models), n_jobs=self.n_jobs)
-        self.fits += len(models)
+        self._count(models, fits)
         length2 = float(np.sum(self.table.weights[rows] * np.square(self.table.y[rows]))) or 1.0
         found = [
             Entry((), tuple(f.expressions), f.loss / length2, self.limits.complexity_of(f.expressions))
@@ -96,6 +102,23 @@ class Archive:
         ]
         found.sort(key=lambda entry: entry.score(len(rows)))
         return [entry.terms for entry in found[:count]]
+
+    def projected(
+        self, models: Sequence[tuple[Expression, ...]], z: Floats, weights: Floats
+    ) -> list[tuple[list[float], tuple[Expression, ...]]]:
+        """The coefficients with which sums are nearest to an image z of the target, without those that are rounding."""
+        fits = fit_constants(models, self.table.X, z, weights, iterations=0)
+        self._count(models, fits)
+        found = []
+        for model, fit in zip(models, fits, strict=True):
+            sizes = [abs(c) * float(np.abs(e.evaluate(self.table.X)).max()) for c, e in zip(fit.coefficients, model, strict=True)]
+            kept = [i for i, size in enumerate(sizes) if size > 1e-9 * max(sizes)]
+            found.append(([float(fit.coefficients[i]) for i in kept], tuple(model[i] for i in kept)))
+        return found
+
+    def _count(self, models: Sequence[Sequence[Expression]], fits: Sequence[Fitted]) -> None:
+        self.fits += len(models)
+        self.traverses += passes_of(models, fits)
 
     def _take(self, fit: Fitted) -> float:
         if not np.isfinite(fit.loss) or not np.isfinite(fit.coefficients).all():

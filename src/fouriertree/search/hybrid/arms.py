@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,7 +11,7 @@ from fouriertree.expr import Expression
 from fouriertree.expr.vocabulary import Vocabulary
 from fouriertree.search.hybrid.archive import Archive
 from fouriertree.search.hybrid.assemble import terms_for_target
-from fouriertree.search.hybrid.atoms import Recipe, make_atoms
+from fouriertree.search.hybrid.atoms import Atom, Floats, Recipe, make_atoms
 from fouriertree.search.hybrid.explore import Breadth, Growth, Image, Sum, front
 from fouriertree.search.hybrid.links import IDENTITY, LINKS, Link
 from fouriertree.search.hybrid.modulation import modulators
@@ -18,6 +19,8 @@ from fouriertree.search.hybrid.symmetry import View
 
 #: periods that waves may have over the range of their argument: of one variable, and of several
 PERIODS_OF_ONE, PERIODS = 10, 5
+#: a pool with fewer atoms is small
+SMALL_POOL = 100
 RECIPROCAL = next(link for link in LINKS if link.name == "1/t")
 
 
@@ -38,6 +41,7 @@ RATIO = Pool("ratio", Recipe(200, functions=False, limit=400, whole=True), Bread
 MODULATED = Pool("modulated", Recipe(150, functions=False, limit=1500), Breadth(products=0), modulated=True, first_steps=3)
 MODULATED_RATIO = Pool("modulated ratio", Recipe(60, functions=False, limit=700), Breadth(products=0), True, True, 4)
 FUNCTIONS = Pool("functions", Recipe(300, functions=True, limit=1500))
+PLAIN_FUNCTIONS = replace(FUNCTIONS, first_steps=4)
 MANY = Pool("many", Recipe(800, functions=True, limit=3000))
 
 
@@ -75,9 +79,11 @@ class Arm:
         X = np.column_stack([table.X[rows], z])
         column = table.n_columns if self.pool.ratio else None
         image = Image(atoms, z, weights, view.variables, X, self.vocabulary, column, self.archive.n_jobs)
-        return Growth(image, self.pool.breadth, self.max_terms)
+        # Screening of few pairs need not hand on many.
+        few = self.pool.breadth if len(atoms) > SMALL_POOL else self.pool.breadth.halved()
+        return Growth(image, few, self.max_terms)
 
-    def _modulators(self, V, z, roots, periods):  # type: ignore[no-untyped-def]
+    def _modulators(self, V: Floats, z: Floats, roots: Floats, periods: int) -> Sequence[tuple[Atom, Floats]]:
         """Of the image; of its reciprocal if they are to stand in a denominator."""
         if self.pool.ratio:
             applied = RECIPROCAL.apply(z, roots**2)
@@ -106,17 +112,22 @@ class Arm:
         )
 
 
-def first_arms(make, view: View) -> list[Arm]:  # type: ignore[no-untyped-def]
+MakeArm = Callable[[View, Link, Pool], Arm]
+
+
+def first_arms(make: MakeArm, view: View) -> list[Arm]:
     """Products of powers in the images in which laws are most often plain: the quick look before anything else."""
     return [make(view, link, POWERS) for link in LINKS[:5]]
 
 
-def all_arms(make, view: View) -> list[Arm]:  # type: ignore[no-untyped-def]
-    """Every pool in every image, the cheap ones first."""
+def all_arms(make: MakeArm, view: View) -> list[Arm]:
+    """Every pool in every image, the cheap ones first; of one variable, functions are as cheap, and likelier."""
     ratio_links = [link for link in LINKS if link.name in ("t", "t^2")]
-    arms = [make(view, link, POWERS) for link in LINKS]
-    arms += [make(view, link, RATIO) for link in ratio_links]
-    if len(view.variables) > 1:
-        arms += [make(view, link, MODULATED) for link in LINKS[:5]]
-        arms += [make(view, IDENTITY, MODULATED_RATIO)]
-    return arms + [make(view, link, FUNCTIONS) for link in LINKS]
+    plain = [make(view, IDENTITY, PLAIN_FUNCTIONS)]
+    functions = [make(view, link, FUNCTIONS) for link in LINKS[1:-1]]
+    powers = [make(view, link, POWERS) for link in LINKS]
+    ratios = [make(view, link, RATIO) for link in ratio_links]
+    if len(view.variables) == 1:
+        return [*plain, *powers, *ratios, *functions]
+    modulated = [make(view, link, MODULATED) for link in LINKS[:5]]
+    return [*powers, *ratios, *modulated, make(view, IDENTITY, MODULATED_RATIO), *plain, *functions]

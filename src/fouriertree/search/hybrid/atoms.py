@@ -29,6 +29,7 @@ class Atom:
     function: str = ""
     constant: float = 0.0
     second: Powers = ()
+    other: float = 0.0  #: the constant of the second argument of a wave
     below: bool = False  #: times the target itself: a term of a denominator
     times: Atom | None = None  #: and times another atom
 
@@ -47,6 +48,9 @@ class Atom:
         elif name == "sum":
             second = v.monomial(variables, self.second)
             inner = v.apply("add", u, v.apply("mul", constant, second))
+        elif name in ("sinsum", "cossum"):
+            second = v.apply("mul", Expression.constant(self.other), v.monomial(variables, self.second))
+            inner = v.apply(name[:3], v.apply("add", v.apply("mul", constant, u), second))
         elif name == "log":
             inner = v.apply("log", u)
         elif name == "logshift":
@@ -138,14 +142,23 @@ def arguments(V: Floats, v: Vocabulary, limit: int) -> list[Powers]:
     return many[:limit]
 
 
-def function_atoms(V: Floats, v: Vocabulary, args: Sequence[Powers], fine: int) -> Iterator[tuple[Atom, Floats]]:
-    """Functions of the arguments with inner constants from grids; `fine` is how many periods waves may have."""
+Ranked = tuple[int, Atom, Floats]
+
+
+def function_atoms(V: Floats, v: Vocabulary, args: Sequence[Powers], periods: int) -> Iterator[Ranked]:
+    """(rank, atom, values) of functions of the arguments with inner constants from grids.
+
+    The rank grows with the argument and with the fineness of the grid: the first of a pool are its coarse outline.
+    `periods` is how many waves may have.
+    """
     values = power_values(V, args)
     for powers, u in zip(args, values, strict=True):
         if np.isfinite(u).all() and u.max() > u.min():
-            yield from _waves(powers, u, v, fine)
-            yield from _growth(powers, u, v)
-            yield from _shifted(powers, u, v)
+            size = sum(map(abs, powers))
+            extra = 3 if max(powers) <= 0.0 else 0 if size == 1.0 else 1 if size == 2.0 else 2
+            for make in (_waves, _growth, _shifted):
+                for rank, atom, column in make(powers, u, v, periods):
+                    yield rank + extra, atom, column
 
 
 def function_values(function: str, constant: float, u: Floats) -> Floats:
@@ -162,63 +175,61 @@ def function_values(function: str, constant: float, u: Floats) -> Floats:
     return values
 
 
-def _waves(powers: Powers, u: Floats, v: Vocabulary, fine: int) -> Iterator[tuple[Atom, Floats]]:
+def _waves(powers: Powers, u: Floats, v: Vocabulary, periods: int) -> Iterator[Ranked]:
     reach = float(np.abs(u).max())
     # A quarter of a period more at the far end from one frequency to the next.
-    steps = [0.25, 0.5, *np.arange(1.0, 4.0 * fine + 1.0)]
-    for name, function in (("sin", np.sin), ("cos", np.cos)):
-        if name not in v:
-            continue
-        for step in steps:
-            k = 0.5 * np.pi * float(step) / reach
-            wave = function(k * u)
-            yield Atom(powers, name, k), wave
+    for step in (0.25, 0.5, *map(float, range(1, 4 * periods + 1))):
+        k = 0.5 * np.pi * step / reach
+        rank = 0 if step in (1.0, 2.0) else 1 if 0.5 <= step <= 4.0 else 2 if step <= 8.0 else 3
+        for name in ("sin", "cos"):
+            if name not in v:
+                continue
+            wave = function_values(name, k, u)
+            yield rank, Atom(powers, name, k), wave
             if step <= 8.0 and v.divides and np.abs(wave).min() > 0.02:
-                yield Atom(powers, f"{name}^-1", k), 1.0 / wave
-                yield Atom(powers, f"{name}^-2", k), wave**-2.0
-            if name == "sin":
-                yield Atom(powers, "sin^2", k), wave**2
+                yield rank + 1, Atom(powers, f"{name}^-1", k), 1.0 / wave
+                yield rank + 1, Atom(powers, f"{name}^-2", k), wave**-2.0
+            if name == "sin" and "mul" in v:
+                yield rank + 1, Atom(powers, "sin^2", k), wave**2
 
 
-def _growth(powers: Powers, u: Floats, v: Vocabulary) -> Iterator[tuple[Atom, Floats]]:
+def _growth(powers: Powers, u: Floats, v: Vocabulary, periods: int) -> Iterator[Ranked]:
     size = float(np.sqrt(np.mean(u * u)))
     spread = float(u.max() - u.min())
     if "exp" in v:
         for k in (-0.3, 0.3, -1.0, 1.0, -3.0, 3.0, -8.0):
-            with np.errstate(all="ignore"):
-                grown = np.exp(k * u / spread)
+            grown = function_values("exp", k / spread, u)
             if np.isfinite(grown).all() and grown.max() < 1e12:
-                yield Atom(powers, "exp", k / spread), grown
+                yield (0 if abs(k) == 1.0 else 1), Atom(powers, "exp", k / spread), grown
     if "tanh" in v:
         for k in (0.3, 1.0, 3.0):
-            yield Atom(powers, "tanh", k / size), np.tanh(k * u / size)
+            yield (0 if k == 1.0 else 1), Atom(powers, "tanh", k / size), np.tanh(k * u / size)
     if "log" in v:
         if u.min() > 0.0:
-            yield Atom(powers, "log"), np.log(u)
+            yield 0, Atom(powers, "log"), np.log(u)
         for k in (0.3, 1.0, 3.0):
             if u.min() + k * size > 0.05 * size:
-                yield Atom(powers, "logshift", k * size), np.log(u + k * size)
+                yield (0 if k == 1.0 else 1), Atom(powers, "logshift", k * size), np.log(u + k * size)
 
 
-def _shifted(powers: Powers, u: Floats, v: Vocabulary) -> Iterator[tuple[Atom, Floats]]:
+def _shifted(powers: Powers, u: Floats, v: Vocabulary, periods: int) -> Iterator[Ranked]:
     """(u + k)^p without a pole on the data."""
     if "add" not in v:
         return
     size, low, high = float(np.sqrt(np.mean(u * u))), float(u.min()), float(u.max())
-    shifts = [0.1 * size, 0.3 * size, size, 3.0 * size]
+    shifts = [(0, size), (1, 0.3 * size), (1, 3.0 * size), (2, 0.1 * size)]
     if low > 0.0:
-        shifts += [-0.5 * low, -0.9 * low]
-        shifts += [-1.1 * high, -1.5 * high, -3.0 * high]
-    for k in shifts:
+        shifts += [(1, -0.5 * low), (2, -0.9 * low), (1, -1.5 * high), (2, -1.1 * high), (2, -3.0 * high)]
+    for rank, k in shifts:
         inner = u + k
         if np.abs(inner).min() < 0.01 * size:
             continue
         for p in (-1.0, -2.0, 0.5, -0.5):
             if (p == int(p) or inner.min() > 0.0) and v.can_raise(p):
-                yield Atom(powers, f"shift^{p:g}", k), inner**p
+                yield rank + (p != -1.0), Atom(powers, f"shift^{p:g}", k), inner**p
 
 
-def sum_atoms(V: Floats, v: Vocabulary, args: Sequence[Powers]) -> Iterator[tuple[Atom, Floats]]:
+def sum_atoms(V: Floats, v: Vocabulary, args: Sequence[Powers]) -> Iterator[Ranked]:
     """(u₁ + k·u₂)^p of two arguments, without a pole on the data."""
     values = power_values(V, args)
     sizes = np.sqrt(np.mean(values**2, axis=1))
@@ -230,7 +241,7 @@ def sum_atoms(V: Floats, v: Vocabulary, args: Sequence[Powers]) -> Iterator[tupl
                 continue
             for p in (-1.0, -2.0, 0.5, -0.5):
                 if (p == int(p) or inner.min() > 0.0) and v.can_raise(p):
-                    yield Atom(args[i], f"sum^{p:g}", k, args[j]), inner**p
+                    yield (2 if abs(ratio) == 1.0 else 3), Atom(args[i], f"sum^{p:g}", k, args[j]), inner**p
 
 
 @dataclass(frozen=True)
@@ -264,17 +275,39 @@ def make_atoms(
         atoms += [modulator, *(Atom(powers, times=modulator) for powers in bare)]
         values += [wave[None], power_values(V, bare) * wave]
     args = arguments(V, v, 40)
-    extra: list[tuple[Atom, Floats]] = []
+    extra: list[Ranked] = []
     if "log" in v and not recipe.functions:
-        logs = power_values(V, [single(d, i, 1.0) for i in range(d)])
-        extra += [(Atom(single(d, i, 1.0), "log"), np.log(u)) for i, u in enumerate(logs) if u.min() > 0.0]
+        extra += [(0, Atom(single(d, i, 1.0), "log"), np.log(u)) for i, u in enumerate(V) if u.min() > 0.0]
     if recipe.functions:
         extra += function_atoms(V, v, args, recipe.periods)
-        extra += sum_atoms(V, v, args[: 12 if d <= 3 else 8])
-    atoms += [atom for atom, _ in extra]
-    values += [column[None] for _, column in extra]
+        if "add" in v and "mul" in v:
+            extra += wave_sums(V, v)
+            extra += sum_atoms(V, v, args[: 12 if d <= 3 else 8])
+    extra.sort(key=lambda entry: entry[0])
+    atoms += [atom for _, atom, _ in extra]
+    values += [column[None] for _, _, column in extra]
     found = distinct(atoms, np.concatenate(values), roots)
     return Atoms(found.atoms[: recipe.limit], found.values[: recipe.limit])
+
+
+def wave_sums(V: Floats, v: Vocabulary) -> Iterator[Ranked]:
+    """sin and cos of k·u₁ + m·u₂: of two variables, or of a variable and its square."""
+    d = len(V)
+    args = [single(d, i, 1.0) for i in range(d)]
+    pairs = list(combinations(range(d), 2))
+    if d <= 2:
+        args += [single(d, i, 2.0) for i in range(d)]
+        pairs += [(i, d + i) for i in range(d)]
+    values = power_values(V, args)
+    reaches = np.abs(values).max(axis=1)
+    for i, j in pairs:
+        for step, other in product((1.0, 2.0), (1.0, -1.0, 2.0, -2.0)):
+            k, m = 0.5 * np.pi * step / reaches[i], 0.5 * np.pi * other / reaches[j]
+            phase = k * values[i] + m * values[j]
+            rank = 1 if step == 1.0 and other > 0.0 else 2
+            for name, wave in (("sin", np.sin), ("cos", np.cos)):
+                if name in v:
+                    yield rank, Atom(args[i], f"{name}sum", k, args[j], m), wave(phase)
 
 
 def distinct(atoms: Sequence[Atom], values: Floats, roots: Floats) -> Atoms:

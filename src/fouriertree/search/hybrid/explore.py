@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
+from fouriertree.expr.opcodes import CONST
 from fouriertree.projection.variable import FitData, fit_constants
 from fouriertree.search.hybrid.assemble import uses
 from fouriertree.search.hybrid.atoms import Atoms
@@ -25,6 +26,10 @@ EXACT = 1e-19
 NATS_PER_UNIT = 1.5
 #: steps of variable projection for all that screening proposes, and for the best of them; how many the best are
 QUICK, THOROUGH, FINALISTS = 4, 25, 24
+#: and where rows are few, which makes fits cheap and more candidates look alike
+FEW_ROWS, QUICK_OF_FEW, FINALISTS_OF_FEW = 100, 8, 32
+#: other starts for the inner constants of the best, or of all where rows are few
+RESTARTS = 3
 #: terms of a denominator at most: with more, Σ c·b ≈ 1 and z = z·Σ c·b is almost an identity
 MOST_BELOW = 2
 
@@ -72,7 +77,9 @@ class Image:
         plain = atoms.values[self.factors]
         plain = plain / np.sqrt(np.mean(plain**2, axis=1, keepdims=True))
         self.plain32, self.weighted32 = plain.astype(np.float32), self.units[self.factors].astype(np.float32)
+        self.rng = np.random.default_rng(len(z))
         self.screened = 0
+        self.traverses = 0  #: passes over the rows: an inner product is one
         self._expressions: dict[int, Expression] = {}
 
     @property
@@ -98,6 +105,7 @@ class Image:
         outside = self.units - (self.units @ basis) @ basis.T
         novelty = np.linalg.norm(outside, axis=1)
         fresh = np.flatnonzero(novelty > 1e-3)
+        self.traverses += len(self.units) * (basis.shape[1] + 1)
         r32, q32 = (residual / length).astype(np.float32), basis.T.astype(np.float32)
         additions: list[tuple[Expression, ...]] = []
         if len(fresh):
@@ -107,6 +115,7 @@ class Image:
             if sums and "add" in self.vocabulary:
                 pairs = best_sums(directions, r32, sums)
                 self.screened += len(fresh) * (len(fresh) - 1) // 2
+                self.traverses += len(fresh) * (len(fresh) - 1) // 2
                 additions += [
                     (self.atom(int(fresh[i])), self.atom(int(fresh[j])))
                     for i, j in zip(pairs.left, pairs.right, strict=True)
@@ -132,7 +141,9 @@ class Image:
         self, r32: NDArray[np.float32], q32: NDArray[np.float32], count: int
     ) -> list[tuple[Expression, ...]]:
         pairs = best_products(self.plain32, self.weighted32, r32, q32, count)
-        self.screened += len(self.factors) * (len(self.factors) + 1) // 2
+        pairs_seen = len(self.factors) * (len(self.factors) + 1) // 2
+        self.screened += pairs_seen
+        self.traverses += pairs_seen * (2 + len(q32))
         return [
             (self.vocabulary.product([self.atom(int(self.factors[i])), self.atom(int(self.factors[j]))]),)
             for i, j in zip(pairs.left, pairs.right, strict=True)
@@ -141,13 +152,33 @@ class Image:
     # Fitting --------------------------------------------------------------------------------------------
     def polish(self, models: Iterable[Sequence[Expression]]) -> list[Sum]:
         """Constants and coefficients fitted, quickly for all and thoroughly for the best; best first."""
+        few = self.n_rows <= FEW_ROWS
         shapes: dict[Shape, Sum] = {}
-        for found in self.fitted(models, QUICK):
+        for found in self.fitted(models, QUICK_OF_FEW if few else QUICK):
             shapes.setdefault(found.shape, found)
-        finalists = list(shapes.values())[:FINALISTS]
+        finalists = list(shapes.values())[: FINALISTS_OF_FEW if few else FINALISTS]
         if self.target is not None:
             return finalists
-        return self.fitted([s.expressions for s in finalists], THOROUGH)
+        again = list(shapes.values()) if few else finalists
+        for found in self.fitted(self._restarts(again), QUICK_OF_FEW if few else QUICK):
+            if found.loss < shapes[found.shape].loss:
+                shapes[found.shape] = found
+        ranked = sorted((shapes[s.shape] for s in again), key=lambda s: s.score(self.n_rows))
+        return self.fitted([s.expressions for s in ranked[: FINALISTS_OF_FEW if few else FINALISTS]], THOROUGH)
+
+    def _restarts(self, sums: Sequence[Sum]) -> list[tuple[Expression, ...]]:
+        """The same forms with other inner constants to start from: valleys are many, and narrow."""
+        models: list[tuple[Expression, ...]] = []
+        for s in sums:
+            numbers = sum(int(np.count_nonzero(free_numbers(e))) for e in s.expressions)
+            if numbers >= 2 or (numbers and self.n_rows <= FEW_ROWS):
+                models += [tuple(map(self._shaken, s.expressions)) for _ in range(RESTARTS)]
+        return models
+
+    def _shaken(self, e: Expression) -> Expression:
+        const, free = e.const.copy(), free_numbers(e)
+        const[free] *= np.exp(self.rng.normal(0.0, 0.8, int(free.sum())))
+        return Expression.unchecked(e.op, e.arg, const, e.primitives)
 
     def fitted(self, models: Iterable[Sequence[Expression]], iterations: int) -> list[Sum]:
         """Best first by description length; those that are not finite are left out."""
@@ -157,8 +188,10 @@ class Image:
             fits = fit_constants(
                 unique, self.data, iterations=iterations, fixed=structural(unique), n_jobs=self.n_jobs
             )
+            self.traverses += sum((len(m) + 1) * (f.iterations + 1) for m, f in zip(unique, fits, strict=True))
             sums = [Sum(f.expressions, tuple(f.coefficients.tolist()), f.loss / self.length2) for f in fits]
         else:
+            self.traverses += sum(len(m) + 1 for m in unique)
             sums = [s for s in map(self._fraction, unique) if s is not None]
         return sorted((s for s in sums if np.isfinite(s.loss)), key=lambda s: s.score(self.n_rows))
 
@@ -190,6 +223,12 @@ class Image:
         return path
 
 
+def free_numbers(e: Expression) -> NDArray[np.bool_]:
+    """Which tokens are numbers to be fitted."""
+    free: NDArray[np.bool_] = (e.op == CONST) & (e.const != 1.0)
+    return free
+
+
 def structural(models: Sequence[Sequence[Expression]]) -> list[list[NDArray[np.bool_]]]:
     """Which tokens are not to be fitted: a constant of exactly one belongs to the form, as in 1/x."""
     return [[e.const == 1.0 for e in model] for model in models]
@@ -202,6 +241,9 @@ class Breadth:
     singles: int = 12
     sums: int = 60
     products: int = 120
+
+    def halved(self) -> Breadth:
+        return Breadth(self.singles, self.sums // 2, self.products // 2)
 
 
 class Growth:

@@ -19,10 +19,12 @@ from fouriertree.model import addends
 from fouriertree.problems import Problem
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Accepted, Event, Offered, Progress
-from fouriertree.search.hybrid.archive import Archive, Entry, Limits
+from fouriertree.search.hybrid.archive import SPARE_ROWS, Archive, Entry, Limits
 from fouriertree.search.hybrid.arms import MANY, Arm, Pool, all_arms, first_arms
 from fouriertree.search.hybrid.assemble import terms_for_target
+from fouriertree.search.hybrid.chain import Chain
 from fouriertree.search.hybrid.evolve import Evolution
+from fouriertree.search.hybrid.explore import EXACT
 from fouriertree.search.hybrid.links import IDENTITY, LINKS, Link
 from fouriertree.search.hybrid.symmetry import View, reduced_views, single_index
 from fouriertree.search.hybrid.table import Table, make_table
@@ -33,6 +35,10 @@ Floats = NDArray[np.float64]
 LAW = "the law is certain: exact on all rows"
 #: views that are searched: the most reduced ones, and the given one
 MOST_VIEWS = 3
+#: polynomials up to this degree are written with powers, others as chains of products
+LARGEST_POWER = 12
+#: squared error of a polynomial in an image, relative to the image, below which y itself is tried
+NEARLY = 1e-2
 #: steps of every arm in the first round; later rounds give the better half of the arms twice as many
 FIRST_STEPS, MOST_STEPS = 2, 12
 
@@ -99,8 +105,10 @@ class Hybrid:
         def make(view: View, link: Link, pool: Pool) -> Arm:
             return Arm(archive, v, view, link, pool, self.max_terms, self.most_atoms)
 
+        yield from self._polynomials(archive, v)
         given = View(table.variables, table.X.T, table.y, table.weights)
-        quick = [arm for arm in first_arms(make, given) if arm.link.allowed(v)]
+        # Of one variable, there is nothing to reduce first, and all arms come at once.
+        quick = [arm for arm in first_arms(make, given) if arm.link.allowed(v) and table.n_columns > 1]
         arms += quick
         yield from _steps(quick, 2)
         views: list[View] = []
@@ -121,12 +129,52 @@ class Hybrid:
         arms += [make(view, link, MANY) for view in views[-1:] for link in LINKS if link.allowed(v)]
         yield from _rounds(arms, evolution, self.rounds)
 
+    def _polynomials(self, archive: Archive, v: Vocabulary) -> Iterator[None]:
+        """Of one variable, as far as terms allow: a span that either holds the law or costs next to nothing."""
+        table = archive.table
+        if table.n_columns != 1 or "mul" not in v or not ("add" in v and "sub" in v):
+            return
+        for link in [link for link in LINKS if link.allowed(v)]:
+            applied = link.apply(table.y, table.weights)
+            if applied is not None:
+                yield from self._polynomial(archive, v, link, applied[0], applied[1])
+
+    def _polynomial(self, archive: Archive, v: Vocabulary, link: Link, z: Floats, weights: Floats) -> Iterator[None]:
+        table = archive.table
+        chain = Chain(table.X[:, 0], z, weights, v)
+        while not chain.finished and len(chain.terms) < min(self.max_terms, len(z) - SPARE_ROWS):
+            chain.step()
+            archive.traverses += chain.traverses
+            chain.traverses = 0
+            yield
+        degree = len(chain.terms) - 1
+        if link is not IDENTITY:
+            # The fit to y itself finds the rest, so the image need not be exact.
+            near = [d for d in range(1, min(degree, 4) + 1) if chain.losses[d] < NEARLY]
+            self._offer_powers(archive, v, link, z, weights, near)
+        elif degree > LARGEST_POWER:
+            archive.offer([tuple(chain.terms)], iterations=0)
+        elif degree > 0 and chain.loss <= EXACT:
+            self._offer_powers(archive, v, link, z, weights, [degree])
+        yield
+
+    def _offer_powers(
+        self, archive: Archive, v: Vocabulary, link: Link, z: Floats, weights: Floats, degrees: list[int]
+    ) -> None:
+        table = archive.table
+        view = View(table.variables, table.X.T, table.y, table.weights)
+        powers = [v.power(table.variables[0], float(p)) for p in range(1, max(degrees, default=0) + 1)]
+        sums = archive.projected([(ONE, *powers[:d]) for d in degrees], z, weights)
+        models = [terms_for_target(v, view, link, c, e, -1) for c, e in sums]
+        archive.offer([m for m in models if m is not None])
+
     # What the run tells ------------------------------------------------------------------------------------
     def _news(self, problem: Problem, state: HybridState) -> list[Event]:
         archive, before = state.archive, state.progress
         images = [arm.image for arm in state.arms if arm.image is not None]
         candidates = archive.fits + sum(image.screened for image in images)
-        traverses = max(before.traverses + 1, candidates)
+        passes = archive.traverses + sum(image.traverses for image in images)
+        traverses = max(before.traverses + 1, passes)
         on_front = archive.front()
         new = [entry for entry in archive.new if entry in on_front]
         archive.new.clear()
@@ -138,7 +186,7 @@ class Hybrid:
                 continue
             coefficients, expressions, loss = found
             progress = Progress(traverses, candidates, 0, len(expressions), min(loss, best.loss))
-            events.append(Offered(progress, coefficients, expressions))
+            events.append(Offered(progress, coefficients, expressions, entry.complexity, loss))
             if loss < best.loss:
                 best = progress
                 events.append(Accepted(progress, expressions[-1], coefficients, expressions))

@@ -27,9 +27,11 @@ class Link:
     slope: Callable[[Floats], Floats]
     one_sign: bool  #: g needs t of one sign, and works on |t|
     inverse: Callable[[Vocabulary, Expression], Expression]
+    power: float | None = None  #: the inverse is this power
 
     def allowed(self, vocabulary: Vocabulary) -> bool:
-        return all(role in vocabulary for role in self.needs)
+        raised = self.power is None or vocabulary.can_raise(self.power)
+        return raised and all(role in vocabulary for role in self.needs)
 
     def apply(self, t: Floats, weights: Floats) -> tuple[Floats, Floats, float] | None:
         """g(|t|), weights under which errors of g count like errors of t, and the sign of t; None if undefined."""
@@ -52,7 +54,7 @@ def _power(name: str, p: float) -> Link:
     """g(t) = t^p, so t = g^(1/p)."""
     return Link(
         name, (), lambda t: t**p, lambda t: p * t ** (p - 1.0), True,
-        lambda v, e: v.power(e, 1.0 / p),
+        lambda v, e: v.power(e, 1.0 / p), 1.0 / p,
     )  # fmt: skip
 
 
@@ -60,10 +62,17 @@ IDENTITY = Link("t", (), lambda t: t, np.ones_like, False, lambda v, e: e)
 LINKS = (
     IDENTITY,
     Link("log t", ("exp",), np.log, lambda t: 1.0 / t, True, lambda v, e: v.apply("exp", e)),
-    Link("1/t", ("div",), lambda t: 1.0 / t, lambda t: -1.0 / (t * t), False, lambda v, e: v.power(e, -1.0)),
+    Link("1/t", (), lambda t: 1.0 / t, lambda t: -1.0 / (t * t), False, lambda v, e: v.power(e, -1.0), -1.0),
     _power("t^2", 2.0),
     _power("1/t^2", -2.0),
     _power("sqrt t", 0.5),
     _power("1/sqrt t", -0.5),
-    Link("exp t", ("log",), np.exp, np.exp, False, lambda v, e: v.apply("log", e)),
+    # The law is log(Σ)/k: neither unit of t is the natural one, and k comes out of the fit in the end.
+    *(
+        Link(
+            f"exp {k:g}t", ("log",), lambda t, k=k: np.exp(k * t), lambda t, k=k: k * np.exp(k * t), False,
+            lambda v, e: v.apply("log", e),
+        )
+        for k in (1.0, 3.0)
+    ),
 )

@@ -46,7 +46,7 @@ def modulators(
         rest = polynomials(np.delete(V, i, axis=0), min(MOST_TERMS, n // 6)) * roots[:, None]
         fit = _Modulation(rest, roots * z)
         best: dict[str, tuple[float, Atom]] = {}
-        for atom, values in function_atoms(V, v, [single(d, i, 1.0)], periods):
+        for _, atom, values in function_atoms(V, v, [single(d, i, 1.0)], periods):
             loss = fit.loss(values)
             if np.isfinite(loss) and (atom.function not in best or loss < best[atom.function][0]):
                 best[atom.function] = loss, atom
