@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fouriertree.model import Model
     from fouriertree.problems import Problem
     from fouriertree.projection import GramSVD, IncrementalQR
-    from fouriertree.search import FTG, AbsoluteProduct, Budget, CanonicalGP, Cosine, OnePlusLambda, run
+    from fouriertree.search import FTG, AbsoluteProduct, Budget, CanonicalGP, Cosine, Hybrid, OnePlusLambda, run
     from fouriertree.space import EmpiricalSpace, PolynomialSpace, QuadratureSpace
 
 # Imported when first asked for: scikit-learn and Numba take a second that `fouriertree --help` need not wait.
@@ -34,7 +34,7 @@ _HOMES = {
     "model": ("Model",),
     "problems": ("Problem",),
     "projection": ("GramSVD", "IncrementalQR"),
-    "search": ("FTG", "AbsoluteProduct", "Budget", "CanonicalGP", "Cosine", "OnePlusLambda", "run"),
+    "search": ("FTG", "AbsoluteProduct", "Budget", "CanonicalGP", "Cosine", "Hybrid", "OnePlusLambda", "run"),
     "space": ("EmpiricalSpace", "PolynomialSpace", "QuadratureSpace"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -51,6 +51,7 @@ __all__ = [
     "GenerateComposition",
     "GramSVD",
     "Grammar",
+    "Hybrid",
     "IncrementalQR",
     "Model",
     "OnePlusLambda",

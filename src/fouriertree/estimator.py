@@ -134,7 +134,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         found = Found()
         self.stop_reason_ = self._search(rows, found, started)
         self.traverses_, self.evaluations_ = found.traverses, found.candidates
-        self._tabulate(rows, found.sums)
+        self._tabulate(rows, found.sums(len(rows.space.y)))
         return self
 
     def predict(self, X: Any, index: int | None = None) -> NDArray[np.float64]:
@@ -223,7 +223,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         reason = self._run(self._problem(rows, rows.space.weights), half, found)
         if reason == "interrupted":
             return reason
-        self._tabulate(rows, found.sums)
+        self._tabulate(rows, found.sums(len(rows.space.y)))
         with np.errstate(all="ignore"):
             weights = rows.loss.weights(rows.space.y, self.model_.predict(rows.space.X, self._engine))
         found.next_run()

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.metrics import r2_score
 
 from fouriertree.engine import Engine
 from fouriertree.expr import Expression, PrimitiveSet
@@ -133,9 +132,16 @@ def finished(
         final, after = whole, before
     model = Model.from_expression(final, names)
     loss = rows.cost(after)
-    r2 = 1.0 if loss <= exact else float(r2_score(space.y, after, sample_weight=space.weights))
+    r2 = 1.0 if loss <= exact else r_squared(space, after)
     validation = rows.cost(before, ~rows.seen)
     return Row(model, complexity(final), rows.cost(before, rows.seen), validation, loss, r2)
+
+
+def r_squared(space: EmpiricalSpace, predicted: NDArray[np.float64]) -> float:
+    """1 − Σ w·error² / Σ w·(y − mean)²; of a constant y, 1 if it is exact and 0 otherwise."""
+    spread = mean_square(space, space.y - np.average(space.y, weights=space.weights))
+    error = mean_square(space, space.y - predicted)
+    return 1.0 - error / spread if spread > 0.0 else float(error == 0.0)
 
 
 def refitted(whole: Expression, rows: Rows) -> Expression:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from itertools import pairwise
 
-from fouriertree.expr import Expression, PrimitiveSet, parse
+from fouriertree.expr import Expression, ParseError, PrimitiveSet, parse
 from fouriertree.expr.opcodes import VAR
-from fouriertree.expr.primitives import CONSTANTS
+from fouriertree.expr.primitives import COLUMN_NAME, CONSTANTS
+from fouriertree.expr.tokens import tokenize
 
-WORD = re.compile(r"(?<![\w`.])[A-Za-z_]\w*(?![\w`]*\()")
 #: where an unknown number starts from
 STARTS = (0.7, -0.7, 2.3)
 
@@ -27,16 +27,26 @@ def parse_guesses(
     known = PrimitiveSet.catalogue().union(primitives)
     found: list[Expression] = []
     for text in texts:
-        unknown = _unknown_names(text, names)
+        unknown = _unknown_names(text, names, known)
         tree = parse(text, names=(*names, *unknown), primitives=known)
         for start in STARTS if unknown else (0.0,):
             found.append(_with_numbers(tree, len(names), start))
     return tuple(dict.fromkeys(found))
 
 
-def _unknown_names(text: str, names: Sequence[str]) -> list[str]:
-    words = dict.fromkeys(WORD.findall(text))
-    return [word for word in words if word not in names and word not in CONSTANTS]
+def _unknown_names(text: str, names: Sequence[str], known: PrimitiveSet) -> list[str]:
+    """Words that are neither columns nor operators nor constants."""
+    unknown: dict[str, None] = {}
+    for token, following in pairwise(tokenize(text)):
+        word = token.text
+        if token.kind != "word" or following.text == "(" or word in names or word in CONSTANTS or word in known:
+            continue
+        if not COLUMN_NAME.fullmatch(word):
+            unknown[word] = None
+        elif int(word[1:]) >= len(names):
+            # The parser would take it for one of the unknown numbers, which come after the columns.
+            raise ParseError(f"there is no column {word}", text, token.position)
+    return list(unknown)
 
 
 def _with_numbers(tree: Expression, n_columns: int, start: float) -> Expression:

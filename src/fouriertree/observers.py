@@ -13,18 +13,24 @@ from fouriertree.search import Accepted, Budget, Event, Offered, Progress, StopS
 PATIENCE = 100_000
 STALLED = f"none of the last {PATIENCE:,} candidates was of use"
 
+#: offered sums of one complexity that are kept, and how much worse than a simpler one they may be
+KEPT, NEAR = 3, 1.1
+#: sums beside the front that are finished at most
+MOST_OTHERS = 20
+
 Terms = tuple[tuple[float, ...], tuple[Expression, ...]]
 
 
 class Found:
     """Collects sums when they are accepted or offered, so that any interrupt finds them complete.
 
-    Of the accepted ones the best of every length, of the offered ones the best of every complexity.
+    Of the accepted ones the best of every length, of the offered ones some of the best of every complexity: when their
+    numbers are made short, the second may be the first.
     """
 
     def __init__(self) -> None:
         self.by_length: dict[int, tuple[float, Terms]] = {}
-        self.by_complexity: dict[int, tuple[float, Terms]] = {}
+        self.by_complexity: dict[int, list[tuple[float, Terms]]] = {}
         self.traverses = self.candidates = self.runs = 0
         self._earlier = (0, 0)
 
@@ -35,9 +41,10 @@ class Found:
                 terms = tuple(event.coefficients.tolist()), event.expressions
                 self.by_length[length] = loss, terms
         elif isinstance(event, Offered):
-            if event.complexity not in self.by_complexity or event.loss < self.by_complexity[event.complexity][0]:
-                terms = tuple(event.coefficients.tolist()), event.expressions
-                self.by_complexity[event.complexity] = event.loss, terms
+            known = self.by_complexity.setdefault(event.complexity, [])
+            known.append((event.loss, (tuple(event.coefficients.tolist()), event.expressions)))
+            known.sort(key=lambda entry: entry[0])
+            del known[KEPT:]
         elif isinstance(event, Progress):
             self.traverses = self._earlier[0] + event.traverses
             self.candidates = self._earlier[1] + event.candidates
@@ -47,16 +54,24 @@ class Found:
         self._earlier = self.traverses, self.candidates
         self.runs += 1
 
-    @property
-    def sums(self) -> list[Terms]:
-        """The offered ones, or the accepted ones, without those that a simpler or shorter one beats."""
-        kept: list[Terms] = []
+    def sums(self, n_rows: int) -> list[Terms]:
+        """The offered ones, or the accepted ones, without those that a simpler or shorter one beats clearly.
+
+        Of many, those with the shortest descriptions, and the best of every complexity.
+        """
+        kept: list[tuple[bool, float, Terms]] = []
         best = np.inf
-        for _, (loss, terms) in sorted((self.by_complexity or self.by_length).items()):
-            if loss < 0.998 * best:
-                kept.append(terms)
-                best = loss
-        return kept
+        groups = self.by_complexity or {length: [entry] for length, entry in self.by_length.items()}
+        for size, entries in sorted(groups.items()):
+            for i, (loss, terms) in enumerate(entries):
+                if loss < (NEAR if self.by_complexity else 1.0) * best:
+                    description = 0.5 * n_rows * float(np.log(max(loss, np.finfo(float).tiny))) + 1.5 * size
+                    kept.append((i > 0 or loss >= best, description, terms))
+            best = min(best, entries[0][0])
+        # First the front itself, then the others by description.
+        kept.sort(key=lambda entry: (entry[0], entry[1]))
+        front = sum(not other for other, _, _ in kept)
+        return [terms for _, _, terms in kept[: front + MOST_OTHERS]]
 
 
 class Patience:

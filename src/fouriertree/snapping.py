@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 #: losses below this, relative to Σ w·y², differ by rounding only
 EXACT = 1e-24
 #: a number may be moved by this many standard errors, or by this relative amount where the fit is exact
-ERRORS, ROUNDING = 2.5, 1e-7
+ERRORS, ROUNDING = 4.0, 1e-7
 #: what a number of zero saves: itself, and what it stands in front of
 NATS_OF_A_TERM = 6.0
 #: Gauss–Newton steps after a number was fixed
@@ -105,6 +105,8 @@ class _Fit:
         spare = max(1, len(self.y) - len(slopes))
         variance = max(float(residual @ residual), EXACT * self.length2) / spare
         lengths = np.linalg.norm(slopes, axis=1)
+        if not np.isfinite(slopes).all():
+            return np.full(len(slopes), np.inf)
         lengths[lengths == 0.0] = np.inf
         inverse = np.linalg.pinv((slopes / lengths[:, None]) @ (slopes / lengths[:, None]).T, rcond=1e-13)
         return np.sqrt(np.maximum(variance * np.diag(inverse), 0.0)) / lengths

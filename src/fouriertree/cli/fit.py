@@ -25,12 +25,15 @@ if TYPE_CHECKING:
 
 PICTURES = (".png", ".pdf", ".svg")
 #: PrimitiveSet.default() in words, for a help text that imports nothing
-DEFAULT_OPERATORS = "+,-,*,/,sin,cos,exp,log,sqrt,square"
+DEFAULT_OPERATORS = "+,-,*,/,sin,cos,exp,log,sqrt,square,tanh"
 #: GP has no end of its own
 GP_TRAVERSES = 100_000
+#: of so many small trees, FTG takes the one that describes the data most briefly
+FTG_LEVELS, FTG_BEST_OF = 4, 10_000
 
 
 class SearchName(StrEnum):
+    hybrid = "hybrid"
     ftg = "ftg"
     one_plus_lambda = "one-plus-lambda"
     gp = "gp"
@@ -41,8 +44,22 @@ class ProjectorName(StrEnum):
     gram_svd = "gram-svd"
 
 
+class Selection(StrEnum):
+    mdl = "mdl"
+    best = "best"
+    accuracy = "accuracy"
+
+
+class LossName(StrEnum):
+    squared = "squared"
+    absolute = "absolute"
+    huber = "huber"
+
+
 SEARCH, SEARCHES = one_of(SearchName), "|".join(SearchName)
 PROJECTOR, PROJECTORS = one_of(ProjectorName), "|".join(ProjectorName)
+SELECTION, SELECTIONS = one_of(Selection), "|".join(Selection)
+LOSS, LOSSES = one_of(LossName), "|".join(LossName)
 
 
 def fit(
@@ -54,12 +71,12 @@ def fit(
         [], "--ignore", metavar="NAME", help="Column to leave out; may be given several times."
     ),
     search: SearchName = typer.Option(
-        SearchName.ftg,
+        SearchName.hybrid,
         "--search",
         parser=SEARCH,
         metavar=SEARCHES,
-        help="How formulas are searched for: ftg adds up trees, the others evolve one tree by genetic programming, "
-        f"for {GP_TRAVERSES:,} traverses where no time limit is given.",
+        help="How formulas are searched for: hybrid is the strongest; ftg adds up random trees; the others evolve one "
+        f"tree by genetic programming, for {GP_TRAVERSES:,} traverses where no limit is given.",
     ),
     projector: ProjectorName | None = typer.Option(
         None,
@@ -72,12 +89,48 @@ def fit(
     time_limit: float | None = typer.Option(
         None, "--time-limit", parser=seconds, metavar="SECONDS", help="Seconds at most."
     ),
+    max_evaluations: int | None = typer.Option(
+        None,
+        "--max-evaluations",
+        parser=whole_number(1),
+        metavar="N",
+        help="Candidates at most; unlike a time limit, the same formulas on every computer.",
+    ),
     max_terms: int | None = typer.Option(
         None,
         "--max-terms",
         parser=whole_number(1),
         metavar="N",
         help="Terms at most; 10, and no limit with gram-svd.",
+    ),
+    max_size: int | None = typer.Option(
+        None,
+        "--max-size",
+        parser=whole_number(1),
+        metavar="N",
+        help="Complexity of a formula at most, for hybrid; 80 unless told otherwise.",
+    ),
+    loss: LossName = typer.Option(
+        LossName.squared,
+        "--loss",
+        parser=LOSS,
+        metavar=LOSSES,
+        help="What an error costs; absolute and huber do not mind a few wild rows.",
+    ),
+    model_selection: Selection = typer.Option(
+        Selection.mdl,
+        "--model-selection",
+        parser=SELECTION,
+        metavar=SELECTIONS,
+        help="Which row is chosen: the shortest description, the one after which more complexity gains little, or the "
+        "smallest validation loss.",
+    ),
+    guess: list[str] = typer.Option(
+        [],
+        "--guess",
+        metavar="FORMULA",
+        help="Formula for hybrid to start from, such as 'a*sin(angle)'; names that are no columns are numbers to be "
+        "fitted. May be given several times.",
     ),
     seed: int | None = typer.Option(
         None,
@@ -108,14 +161,21 @@ def fit(
 ) -> None:
     """Find formulas for one column of a CSV file in the others.
 
-    Prints one formula per length, the chosen one marked with >>>. Ctrl-C ends the search: what was found is
-    written and printed, and the exit status is 130; SIGTERM does the same, with 143.
+    Prints the formulas from the simplest to the most accurate, the chosen one marked with >>>. Ctrl-C ends the
+    search: what was found is written and printed, and the exit status is 130; SIGTERM does the same, with 143.
     """
     with interrupts_end_the_search() as interrupts:
         check_outputs(data, output, plot)
+        check_search(search, projector, max_terms, max_size, guess)
+        limited = time_limit is not None or max_evaluations is not None
         settings = {
-            **search_settings(search, projector, max_terms, operators, time_limit),
+            **search_settings(search, projector, max_terms, operators, limited),
+            "max_size": 80 if max_size is None else max_size,
+            "guesses": guess,
+            "loss": str(loss),
+            "model_selection": str(model_selection),
             "time_limit": time_limit,
+            "max_evaluations": max_evaluations,
             "random_state": seed,
             "n_jobs": check_jobs(jobs),
         }
@@ -133,6 +193,7 @@ def fit_table(
 ) -> None:
     """Read, search, write, print: what `fit` and `demo` have in common."""
     X, y = features_and_target(data, target, ignore)
+    check_guesses(settings.get("guesses", []), X, settings.get("operators"))
     from fouriertree.estimator import SymbolicRegressor
 
     regressor = SymbolicRegressor(progress=True, **settings)
@@ -179,25 +240,51 @@ def check_jobs(jobs: int) -> int:
     return jobs
 
 
+def check_search(
+    search: SearchName, projector: ProjectorName | None, max_terms: int | None, max_size: int | None, guess: list[str]
+) -> None:  # fmt: skip
+    """Options that the search has no use for are refused, not forgotten."""
+    one_tree = search in (SearchName.one_plus_lambda, SearchName.gp)
+    if one_tree and (projector is not None or max_terms is not None):
+        raise InputError(f"--projector and --max-terms are about sums of trees; --search {search} finds one tree")
+    if search is not SearchName.ftg and projector is not None:
+        raise InputError(f"--projector is about ftg; give --search ftg with it, not {search}")
+    if search is not SearchName.hybrid and (max_size is not None or guess):
+        raise InputError(f"--max-size and --guess are about the hybrid search; --search {search} has no use for them")
+
+
+def check_guesses(guesses: list[str], X: pd.DataFrame, operators: PrimitiveSet | None) -> None:
+    if not guesses:
+        return
+    from fouriertree.expr import ParseError, PrimitiveSet
+    from fouriertree.guesses import parse_guesses
+
+    for guess in guesses:
+        try:
+            parse_guesses([guess], list(X.columns), operators or PrimitiveSet.default())
+        except ParseError as error:
+            raise InputError(f"--guess {guess!r} is no formula: {error.reason}") from None
+
+
 def search_settings(
     search: SearchName,
     projector: ProjectorName | None,
     max_terms: int | None,
     operators: str | None,
-    time_limit: float | None,
+    limited: bool,
 ) -> dict[str, Any]:
     """What SymbolicRegressor is told about the search."""
     named = None if operators is None else parse_operators(operators)
-    if search is not SearchName.ftg:
-        if projector is not None or max_terms is not None:
-            raise InputError(
-                f"--projector and --max-terms are about sums of trees; --search {search} finds one tree"
-            )
-        return {"operators": named, **gp_settings(search, time_limit)}
-    if projector is not ProjectorName.gram_svd:
+    if search is SearchName.hybrid:
         return {"operators": named, "max_terms": 10 if max_terms is None else max_terms}
-    from fouriertree import FTG, GramSVD, PrimitiveSet
+    if search is not SearchName.ftg:
+        return {"operators": named, **gp_settings(search, limited)}
+    from fouriertree import FTG, GramSVD, PrimitiveSet, RampedHalfAndHalf
 
+    if projector is not ProjectorName.gram_svd:
+        generator = RampedHalfAndHalf(1, FTG_LEVELS)
+        ftg = FTG(generator=generator, best_of=FTG_BEST_OF, max_terms=10 if max_terms is None else max_terms)
+        return {"search": ftg, "operators": named}
     say("FTG as published: Gram matrix and SVD, trees of up to 10 levels, the first relevant one is taken")
     return {
         "search": FTG(projector=GramSVD(), max_terms=max_terms),
@@ -205,12 +292,12 @@ def search_settings(
     }
 
 
-def gp_settings(search: SearchName, time_limit: float | None) -> dict[str, Any]:
+def gp_settings(search: SearchName, limited: bool) -> dict[str, Any]:
     from fouriertree.search import CanonicalGP, OnePlusLambda
 
     return {
         "search": CanonicalGP() if search is SearchName.gp else OnePlusLambda(),
-        "max_traverses": GP_TRAVERSES if time_limit is None else None,
+        "max_traverses": None if limited else GP_TRAVERSES,
     }
 
 

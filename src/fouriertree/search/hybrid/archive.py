@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
+from fouriertree.expr.canonical import canonical
 from fouriertree.expr.complexity import Complexity
+from fouriertree.model import sum_of_terms
 from fouriertree.projection.variable import FitData, Fitted, fit_constants
 from fouriertree.search.hybrid.explore import EXACT, NATS_PER_UNIT, structural
 from fouriertree.search.hybrid.table import Table
@@ -19,6 +21,8 @@ Floats = NDArray[np.float64]
 
 #: on rows held back, an exact law may be this much less exact (squared): inner constants carry rounding
 HELD_BACK = 1e3
+#: entries of one complexity, and how much worse than a simpler one an entry may be: numbers are not shortened yet
+KEPT, NEAR = 3, 1.1
 #: rows beyond the number of fitted numbers that make an exact fit believable where no rows are held back
 SPARE_ROWS = 4
 
@@ -69,7 +73,8 @@ class Archive:
         self.table, self.limits, self.n_jobs = table, limits, n_jobs
         self.data = FitData.prepare(table.X, table.y, table.weights)
         self.length2 = float(np.sum(table.weights * np.square(table.y))) or 1.0
-        self.entries: dict[int, Entry] = {}
+        self.entries: dict[int, list[Entry]] = {}
+        self.positive = frozenset(np.flatnonzero((table.X > 0.0).all(axis=0)).tolist())
         self.new: list[Entry] = []
         self.law: Entry | None = None
         self.fits = 0
@@ -124,14 +129,23 @@ class Archive:
         if not np.isfinite(fit.loss) or not np.isfinite(fit.coefficients).all():
             return np.inf
         terms = tuple(fit.expressions)
-        entry = Entry(tuple(fit.coefficients.tolist()), terms, fit.loss / self.length2, self.limits.complexity_of(terms))
-        known = self.entries.get(entry.complexity)
-        if known is None or entry.loss < known.loss:
-            self.entries[entry.complexity] = entry
+        entry = Entry(tuple(fit.coefficients.tolist()), terms, fit.loss / self.length2, self._complexity(fit))
+        if entry.complexity > self.limits.max_complexity:
+            return np.inf
+        known = self.entries.setdefault(entry.complexity, [])
+        if len(known) < KEPT or entry.loss < known[-1].loss:
+            known.append(entry)
+            known.sort(key=lambda e: e.loss)
+            del known[KEPT:]
             self.new.append(entry)
         if entry.loss <= EXACT and (self.law is None or entry.complexity < self.law.complexity) and self._holds(entry):
             self.law = entry
         return entry.score(self.n_rows)
+
+    def _complexity(self, fit: Fitted) -> int:
+        """Of the whole formula as it would be written."""
+        whole = sum_of_terms(fit.coefficients.tolist(), fit.expressions)
+        return self.limits.complexity(canonical(whole, None, self.positive))
 
     def _holds(self, entry: Entry) -> bool:
         """Whether an exact sum is exact on rows that it was not fitted to, too."""
@@ -147,7 +161,16 @@ class Archive:
     def front(self) -> list[Entry]:
         """Those that no simpler one beats, simplest first."""
         kept: list[Entry] = []
-        for _, entry in sorted(self.entries.items()):
+        for _, (entry, *_) in sorted(self.entries.items()):
             if not kept or entry.loss < kept[-1].loss:
                 kept.append(entry)
         return kept
+
+    def near_front(self) -> set[int]:
+        """Identities of entries that are at most a little worse than the front: one of them may be the law."""
+        found: set[int] = set()
+        best = np.inf
+        for _, entries in sorted(self.entries.items()):
+            found |= {id(e) for e in entries if e.loss < NEAR * best}
+            best = min(best, entries[0].loss)
+        return found

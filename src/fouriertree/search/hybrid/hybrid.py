@@ -175,8 +175,8 @@ class Hybrid:
         candidates = archive.fits + sum(image.screened for image in images)
         passes = archive.traverses + sum(image.traverses for image in images)
         traverses = max(before.traverses + 1, passes)
-        on_front = archive.front()
-        new = [entry for entry in archive.new if entry in on_front]
+        wanted = archive.near_front()
+        new = [entry for entry in archive.new if id(entry) in wanted]
         archive.new.clear()
         events: list[Event] = []
         best = before

@@ -1,52 +1,46 @@
-"""From values in normal form back to tokens: with the operators that are allowed, and few of them.
-
-A piece of a program is a list: a float for a constant, ~i for column i, and an opcode for an operator.
-"""
+"""From values in normal form back to tokens: with the operators that are allowed, and few of them."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator
 
-from fouriertree.expr._algebra import ODD, Algebra
-from fouriertree.expr._values import POSITIVE, Factors, Monomial, Sum, Unsettled, Value, scaled
-from fouriertree.expr.opcodes import ABS, ADD, CUBE, DIV, EXP, INV, LOG, MUL, NEG, POW, SQRT, SQUARE, SUB, VAR
-
-Piece = list[int | float]
-#: (place among the factors, base, power)
-Member = tuple[int, int, float]
-#: (place, what is written there, whether it stands above the line)
-Placed = tuple[int, Piece, bool]
+from fouriertree.expr.normal.functions import ODD
+from fouriertree.expr.normal.powers import Piece, PowerWriter, joined
+from fouriertree.expr.normal.values import Factors, Monomial, Sum, Unsettled, Value, scaled
+from fouriertree.expr.opcodes import ABS, ADD, CUBE, DIV, EXP, INV, MUL, POW, SQRT, SQUARE, SUB, VAR
 
 #: a number that went into a sum and came out again may be off by this much
 _ROUNDING = 4e-15
-#: whole powers that pow writes with fewer tokens than squares and cubes do
-_BY_POW = frozenset(float(p) for p in range(5, 1000) if p not in (6, 8))
-_LONGEST_PRODUCT = 16
-#: roots of roots, down to this fraction, are written with sqrt
-_FINEST = 64.0
 _UNARY_POWERS: dict[int | float, float] = {SQUARE: 2.0, CUBE: 3.0, SQRT: 0.5}
 
 
-class Writer:
-    """Writes values over the bases of `algebra`."""
+class Writer(PowerWriter):
+    """Writes values over the bases of an algebra."""
 
-    __slots__ = ("algebra", "allowed", "costs", "regrouped", "written")
-
-    def __init__(self, algebra: Algebra, allowed: Container[int], costs: Mapping[int, int]) -> None:
-        self.algebra = algebra
-        self.allowed = allowed
-        self.costs = costs
-        self.written: dict[int, Piece] = {}
-        self.regrouped = False  # whether roots were joined that reading does not take apart again
-
-    def cost(self, piece: Piece) -> int:
-        """Complexity of a piece."""
-        costs = self.costs
-        return sum([costs[token] if isinstance(token, int) and token > VAR else 1 for token in piece])
+    __slots__ = ()
 
     def value(self, v: Value) -> Piece:
         number, body = self.algebra.expanded(v)
         return self._sum(body) if isinstance(body, dict) else self._signed(number, body)
+
+    def write_bases(self, v: Value) -> None:
+        """All bases of a value, from the inside out: then no formula is too deep for the stack."""
+        found: set[int] = set()
+        todo = [v]
+        while todo:
+            body = todo.pop()[1]
+            for _, factors in body.values() if isinstance(body, dict) else ((1.0, body),):
+                new = [i for i, _ in factors if i not in found]
+                found.update(new)
+                todo += [inside for i in new for inside in self._inside(i)]
+        for i in sorted(found):
+            self.base(i)
+
+    def _inside(self, i: int) -> tuple[Value, ...]:
+        kind, part = self.algebra.kinds[i], self.algebra.parts[i]
+        if kind == VAR:
+            return ()
+        return ((1.0, part),) if kind == ADD else (part,) if kind == MUL else part
 
     # Sums.
 
@@ -80,7 +74,7 @@ class Writer:
             terms.append(total[()])
         # Without subtraction a minus sign goes where it costs nothing.
         if SUB not in self.allowed:
-            terms = [self._turned(*term) if term[0] < 0.0 else term for term in terms]
+            terms = [self.turned(*term) if term[0] < 0.0 else term for term in terms]
         return terms
 
     def _group(self, total: Sum, size: float) -> Monomial:
@@ -103,10 +97,7 @@ class Writer:
 
     def _signed(self, c: float, factors: Factors) -> Piece:
         piece, owed = self._product(c, factors)
-        return self._negative(piece) if owed else piece
-
-    def _negative(self, piece: Piece) -> Piece:
-        return [*piece, NEG] if NEG in self.allowed else [-1.0, *piece, MUL]
+        return self.negative(piece) if owed else piece
 
     # Products.
 
@@ -117,8 +108,8 @@ class Writer:
         if abs(c) != 1.0:
             c, factors = self._absorbed(c, factors)
         if c < 0.0:
-            c, factors = self._turned(c, factors)
-        return self._fraction(c, factors)
+            c, factors = self.turned(c, factors)
+        return self.fraction(c, factors)
 
     def _absorbed(self, c: float, factors: Factors) -> Monomial:
         """The product without its number, if a sum can take it: another of its terms is bare then."""
@@ -163,7 +154,7 @@ class Writer:
                 return algebra.new(algebra.kinds[i], (inside,) if is_abs else inside)
         return None
 
-    def _turned(self, c: float, factors: Factors) -> Monomial:
+    def turned(self, c: float, factors: Factors) -> Monomial:
         """The product with a minus sign inside: a difference, or an odd function of one, turned round.
 
         If there is no number to carry the sign, other factors will do that have a number of their own.
@@ -173,6 +164,7 @@ class Writer:
                 if p % 2.0 == 1.0:
                     base = self._opposite(i, free)
                     if base is not None:
+                        self.regrouped = True
                         return (-c, _exchanged(factors, k, base))
         return (c, factors)
 
@@ -194,11 +186,11 @@ class Writer:
             return None
         return algebra.new(kind, body if kind == ADD else ((number, body),))
 
-    def _fraction(self, c: float, factors: Factors) -> tuple[Piece, bool]:
+    def fraction(self, c: float, factors: Factors) -> tuple[Piece, bool]:
         """c·Π base^power; the sign of c is owed if there is no number to carry it."""
         above: list[Piece] = []
         below: list[Piece] = []
-        for piece, up in self._pieces(self._exponentials_below(c, factors)):
+        for piece, up in self.pieces(self._exponentials_below(c, factors)):
             (above if up else below).append(piece)
         owed = c == -1.0 and bool(above)
         if not above and c == 1.0:
@@ -207,21 +199,21 @@ class Writer:
                 return reciprocal, False
         if abs(c) != 1.0 or not above:
             above.insert(0, [c])
-        return self._quotient(_joined(above), below), owed
+        return self._quotient(joined(above), below), owed
 
     def _quotient(self, above: Piece, below: list[Piece]) -> Piece:
         if not below:
             return above
         if DIV in self.allowed:
-            return [*above, *_joined(below), DIV]
+            return [*above, *joined(below), DIV]
         if INV in self.allowed:
-            return [*above, *_joined(below), INV, MUL]
+            return [*above, *joined(below), INV, MUL]
         raise Unsettled
 
     def _reciprocal(self, below: list[Piece]) -> Piece | None:
         """1/below where that is shorter than a quotient: inv(b), or pow(b, −2) for 1/b²."""
         if INV in self.allowed:
-            return [*_joined(below), INV]
+            return [*joined(below), INV]
         *base, last = below[0]
         power = _UNARY_POWERS.get(last) if isinstance(last, int) else None
         if POW in self.allowed and len(below) == 1 and power is not None:
@@ -247,7 +239,7 @@ class Writer:
         alone = len(factors) == 1 and abs(c) == 1.0
         return self.costs[DIV] + 1 if alone else self.costs[DIV] - self.costs[MUL]
 
-    def _base(self, i: int) -> Piece:
+    def base(self, i: int) -> Piece:
         found = self.written.get(i)
         if found is None:
             found = self.written[i] = list(self._write_base(i))
@@ -265,157 +257,6 @@ class Writer:
             for argument in part:
                 yield from self.value(argument)
             yield kind
-
-    # Powers.
-
-    def _pieces(self, factors: Factors) -> list[tuple[Piece, bool]]:
-        """What is multiplied by (True) and divided by (False); equal powers share one operator."""
-        for _, p in factors:
-            if p != 1.0 and p != -1.0:
-                break
-        else:
-            return [(self._base(i), p > 0.0) for i, p in factors]
-        whole: list[Member] = []
-        roots: dict[float, list[Member]] = {}
-        for place, (i, p) in enumerate(self._without_absolutes(factors)):
-            whole_part, root = self._parts_of_power(i, p)
-            if whole_part:
-                whole.append((place, i, whole_part))
-            if root:
-                roots.setdefault(abs(root), []).append((place, i, root))
-        placed = list(self._whole_powers(whole))
-        placed += [self._root(power, members) for power, members in roots.items()]
-        placed.sort(key=_place)
-        return [(piece, up) for _, piece, up in placed]
-
-    def _without_absolutes(self, factors: Factors) -> Factors:
-        """|b|³ as b²·|b|, unless there is an operator for it."""
-        algebra, found = self.algebra, []
-        for i, p in factors:
-            inside: Factors = algebra.parts[i][0][1] if algebra.kinds[i] == ABS else ()
-            if (
-                abs(p) > 1.0
-                and p.is_integer()
-                and len(inside) == 1
-                and not (abs(p) == 3.0 and CUBE in self.allowed)
-            ):
-                found.append((inside[0][0], p - 1.0 if p > 0.0 else p + 1.0))
-                p = 1.0 if p > 0.0 else -1.0
-            found.append((i, p))
-        return tuple(found)
-
-    def _parts_of_power(self, i: int, p: float) -> tuple[float, float]:
-        """Powers to write as a product and as a root: x^2.5 is x^2·sqrt(x), unless pow is shorter."""
-        if p.is_integer() and (p > 0.0 or DIV in self.allowed or INV in self.allowed):
-            return p, 0.0
-        if SQRT not in self.allowed or not (_FINEST * p).is_integer():
-            return 0.0, p
-        if POW in self.allowed and (self.algebra.kinds[i] != VAR or abs(p) != 1.5):
-            return 0.0, p
-        whole = float(int(p))
-        return whole, p - whole
-
-    def _whole_powers(self, members: list[Member]) -> Iterator[Placed]:
-        """Π b^p = Π_{odd p} b · (Π b^{p div 2})², and cubes and pow where they are shorter."""
-        squared: list[Member] = []
-        cubed: list[Member] = []
-        powers: dict[float, list[Member]] = {}
-        for place, i, p in members:
-            size = abs(p)
-            if size == 1.0:
-                yield place, self._base(i), p > 0.0
-            elif size in _BY_POW and POW in self.allowed:
-                powers.setdefault(size, []).append((place, i, p / size))
-            elif size % 3.0 == 0.0 and CUBE in self.allowed:
-                cubed.append((place, i, p / 3.0))
-            elif SQUARE in self.allowed:
-                squared.append((place, i, float(int(p / 2.0))))
-                if size % 2.0:
-                    yield place, self._base(i), p > 0.0
-            else:
-                yield place, self._repeated(self._base(i), int(size)), p > 0.0
-        if squared:
-            yield self._raised(squared, [SQUARE])
-        if cubed:
-            yield self._raised(cubed, [CUBE])
-        for size, group in powers.items():
-            yield self._raised(group, [size, POW])
-
-    def _raised(self, members: list[Member], operator: Piece) -> Placed:
-        """One operator on a product; 1/b² is a square below the line and not (1/b)² above."""
-        up = any(p > 0.0 for _, _, p in members)
-        inside = tuple([(i, p if up else -p) for _, i, p in members])
-        return _place_of(members, up), [*self._fraction(1.0, inside)[0], *operator], up
-
-    def _repeated(self, base: Piece, size: int) -> Piece:
-        """b·b·… or b³·…, or pow if that is shorter."""
-        cubes = size // 3 if CUBE in self.allowed else 0
-        product = _joined([[*base, CUBE]] * cubes + [base] * (size - 3 * cubes))
-        if POW in self.allowed and self.cost(product) > self.cost([*base, 1.0, POW]):
-            return [*base, float(size), POW]
-        if size > _LONGEST_PRODUCT:
-            raise Unsettled
-        return product
-
-    def _root(self, power: float, members: list[Member]) -> Placed:
-        """Π b^(±power) as one root of a product."""
-        algebra = self.algebra
-        up = any(p > 0.0 for _, _, p in members)
-        number, factors = 1.0, []
-        for _, i, p in members:
-            direction = 1.0 if (p > 0.0) == up else -1.0
-            if algebra.kinds[i] == MUL:
-                own, inside = algebra.parts[i]
-                number *= own**direction
-                factors += [(j, q * direction) for j, q in inside]
-            else:
-                factors.append((i, direction))
-        if sum([algebra.signs[i] != POSITIVE for _, i, _ in members]) > 1:
-            self.regrouped = True
-        piece, below = self._root_of(self._radicand(number, tuple(factors)), power, up)
-        return _place_of(members, up), piece, not below
-
-    def _radicand(self, number: float, factors: Factors) -> Piece:
-        if len({i for i, _ in factors}) < len(factors):
-            return self.value(self.algebra.gathered(number, factors))
-        if number == -1.0:
-            number, factors = self._turned(number, factors)
-        piece, owed = self._fraction(number, factors)
-        return self._negative(piece) if owed else piece
-
-    def _root_of(self, inside: Piece, power: float, up: bool) -> tuple[Piece, bool]:
-        """inside^(±power), and whether it belongs below the line."""
-        if power == 0.5 and SQRT in self.allowed and (up or POW not in self.allowed or DIV in self.allowed):
-            return [*inside, SQRT], not up
-        if POW in self.allowed:
-            return [*inside, power if up else -power, POW], False
-        if SQRT in self.allowed and power < 1.0 and (_FINEST * power).is_integer():
-            # √(b^2p), where b^2p for p above a half is b·b^(2p − 1).
-            inner, _ = self._root_of(inside, 2.0 * power % 1.0, True)
-            return [*inside, *inner, MUL, SQRT] if power > 0.5 else [*inner, SQRT], not up
-        if EXP in self.allowed and LOG in self.allowed:
-            return [power if up else -power, *inside, LOG, MUL, EXP], False
-        raise Unsettled
-
-
-def _place(item: Placed) -> int:
-    return item[0]
-
-
-def _place_of(members: list[Member], up: bool) -> int:
-    """The place of the member that is written first."""
-    return next(place for place, _, p in members if (p > 0.0) == up)
-
-
-def _joined(pieces: list[Piece]) -> Piece:
-    """A product of pieces, from left to right."""
-    if len(pieces) == 1:
-        return pieces[0]
-    whole = list(pieces[0])
-    for piece in pieces[1:]:
-        whole += piece
-        whole.append(MUL)
-    return whole
 
 
 def _exchanged(factors: Factors, k: int, base: int) -> Factors:

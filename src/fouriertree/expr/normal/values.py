@@ -1,4 +1,4 @@
-"""Values in normal form: number · Π base^power, or number · (sum of such).
+"""What a value in normal form is: number · Π base^power, or number · (sum of such).
 
 Bases are columns, sums, functions of values, and products whose factors have no root of their own.  They are
 numbered, equal ones once, so that comparing two values is comparing short tuples.
@@ -26,8 +26,9 @@ ZERO: Monomial = (0.0, ())
 #: what is known of a sign where there is a value; the order matters
 UNKNOWN, NOT_NEGATIVE, POSITIVE = 0, 1, 2
 
-#: quotients of two numbers in this range are numbers too
-_SMALLEST, _LARGEST = 1e-150, 1e150
+_SMALLEST, _LARGEST = 1e-300, 1e300
+#: coefficients of sums are compared by their quotients, which are numbers if the coefficients are in this range
+_SMALLEST_TERM, _LARGEST_TERM = 1e-150, 1e150
 
 
 class Unsettled(Exception):  # noqa: N818 (no error: such a formula stays as it is)
@@ -80,6 +81,9 @@ class Bases:
     def sum_base(self, total: Sum, power: float) -> tuple[float, int]:
         """(r, base) with total = r·base; r > 0 where the power is not whole, for then a sign cannot come out."""
         whole = power.is_integer()
+        sizes = [abs(term[0]) for term in total.values()]
+        if min(sizes) < _SMALLEST_TERM or max(sizes) > _LARGEST_TERM:
+            raise Unsettled
         first = min(total)
         pivot = total[first][0]
         ratios = frozenset([(key, term[0] / pivot) for key, term in total.items()])

@@ -1,4 +1,4 @@
-"""Arithmetic with values in normal form.
+"""Sums, products and powers of values in normal form.
 
 Every rule keeps the value wherever the formula that it replaces, and all its parts, are finite.  A rule may give a
 value where there was none: sqrt(x)^2 becomes x.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container
 
-from fouriertree.expr._values import (
+from fouriertree.expr.normal.values import (
     ONE,
     POSITIVE,
     UNKNOWN,
@@ -21,44 +21,21 @@ from fouriertree.expr._values import (
     Unsettled,
     Value,
     checked,
-    folded,
     in_order,
     key_of,
     log_number,
     number_power,
     scaled,
 )
-from fouriertree.expr.catalogue import CATALOGUE, Primitive
-from fouriertree.expr.opcodes import (
-    ABS,
-    ADD,
-    ASIN,
-    ATAN,
-    COS,
-    EXP,
-    LOG,
-    MAX,
-    MIN,
-    MUL,
-    PDIV,
-    PLOG,
-    POW,
-    SIN,
-    TAN,
-    TANH,
-)
+from fouriertree.expr.opcodes import ABS, ADD, EXP, LOG, MUL
 
-ODD = frozenset((SIN, TAN, TANH, ASIN, ATAN))
-EVEN = frozenset((COS, PLOG))
 #: bases that some powers turn into something else
 _VOLATILE = frozenset((EXP, ABS, MUL))
-#: e^number goes in front of an exponential up to here; beyond, the rest may overflow where the whole does not
-_LARGEST_SHIFT = 30.0
 _ROUNDING = 4e-16
 
 
-class Algebra(Bases):
-    """Sums, products, powers and functions of values; `can_raise` says which powers can be written."""
+class Arithmetic(Bases):
+    """Sums, products and powers; `can_raise` says which powers can be written without a logarithm."""
 
     __slots__ = ("can_raise", "has_abs")
 
@@ -66,6 +43,18 @@ class Algebra(Bases):
         super().__init__(positive)
         self.has_abs = has_abs
         self.can_raise = can_raise
+
+    def exp(self, v: Value) -> Value:
+        """e^v."""
+        raise NotImplementedError
+
+    def log(self, v: Value) -> Value:
+        """log v."""
+        raise NotImplementedError
+
+    def absolute(self, v: Value) -> Value:
+        """|v|."""
+        raise NotImplementedError
 
     # Sums.
 
@@ -75,8 +64,8 @@ class Algebra(Bases):
             return scaled(b, sign)
         if not b[0]:
             return a
-        total = dict(self._terms(a))
-        for key, (c, factors) in self._terms(b).items():
+        total = dict(self.terms(a))
+        for key, (c, factors) in self.terms(b).items():
             c *= sign
             old = total.get(key)
             if old is None:
@@ -90,7 +79,7 @@ class Algebra(Bases):
                 total[key] = (checked(both), old[1])
         return self._settled_sum(total)
 
-    def _terms(self, value: Value) -> Sum:
+    def terms(self, value: Value) -> Sum:
         number, body = self.with_sum(value)
         if not isinstance(body, dict):
             return {in_order(body): (number, body)}
@@ -113,7 +102,7 @@ class Algebra(Bases):
     def expanded(self, value: Value) -> Value:
         """A value as it stands alone: the number of a sum goes into its terms."""
         number, body = self.with_sum(value)
-        return (1.0, self._terms(value)) if isinstance(body, dict) else (number, body)
+        return (1.0, self.terms(value)) if isinstance(body, dict) else (number, body)
 
     def _settled_sum(self, total: Sum) -> Value:
         if len(total) > 1 and self.scaled_logs:
@@ -127,7 +116,7 @@ class Algebra(Bases):
         logs = [
             key
             for key, (_, f) in total.items()
-            if self._is_log(f) and log_number(self.parts[f[0][0]][0]) != 1.0
+            if self.is_log(f) and log_number(self.parts[f[0][0]][0]) != 1.0
         ]
         if len(logs) + (() in total) < 2:
             return (1.0, total)
@@ -143,6 +132,9 @@ class Algebra(Bases):
                 value = self.add(value, (c, factors))
         self.scaled_logs = True
         return value
+
+    def is_log(self, factors: Factors) -> bool:
+        return len(factors) == 1 and factors[0][1] == 1.0 and self.kinds[factors[0][0]] == LOG
 
     # Products and powers.
 
@@ -182,7 +174,7 @@ class Algebra(Bases):
 
     def _without_volatile(self, number: float, powers: dict[int, float]) -> Value:
         """The product in which exponentials are one, |b|² and sqrt(b)² are what they equal, and b²·|b| is |b|³."""
-        self._join_absolutes(powers)
+        powers = self._with_joined_absolutes(powers)
         exponentials = [i for i in powers if self.kinds[i] == EXP]
         changed = [i for i, p in powers.items() if not _keeps(self.kinds[i], p)]
         if len(exponentials) > 1 or (exponentials and powers[exponentials[0]] != 1.0):
@@ -197,16 +189,18 @@ class Algebra(Bases):
                 value = self.multiply(value, self.power(part[0] if self.kinds[i] == ABS else part, p))
         return self.multiply(value, self.exp(exponent)) if exponent[0] else value
 
-    def _join_absolutes(self, powers: dict[int, float]) -> None:
-        """b²·|b| as |b|³, and b·|b|³ as b³·|b|."""
+    def _with_joined_absolutes(self, powers: dict[int, float]) -> dict[int, float]:
+        """b²·|b| as |b|³, in the place of b, and b·|b|³ as b³·|b|."""
         for i in [i for i, p in powers.items() if self.kinds[i] == ABS and p % 2.0 == 1.0]:
             inside = self.parts[i][0][1]
-            p = powers.get(inside[0][0], 0.5) if len(inside) == 1 else 0.5
+            b = inside[0][0] if len(inside) == 1 else i
+            p, q = powers.get(b, 0.5), powers[i]
             if p % 2.0 == 0.0:
-                powers[i] += powers.pop(inside[0][0])
-            elif p.is_integer():
-                left = math.copysign(1.0, powers[i])
-                powers[inside[0][0]], powers[i] = p + powers[i] - left, left
+                powers = {i if j == b else j: p + q if j == b else r for j, r in powers.items() if j != i}
+            elif b != i and p.is_integer():
+                powers[i] = math.copysign(1.0, q)
+                powers[b] = p + q - powers[i]
+        return powers
 
     def power(self, value: Value, p: float) -> Value:
         """value^p; of a product factor by factor, where that is right for real numbers."""
@@ -295,103 +289,6 @@ class Algebra(Bases):
         if base is None:
             base = self.ids[key] = self.new(MUL, inside)
         return (1.0, ((base, p),))
-
-    # Functions.
-
-    def apply(self, row: Primitive, arguments: list[Value]) -> Value:
-        """An operator that is no sum, product or power by a number, on values."""
-        code = row.opcode
-        if not any(body for _, body in arguments):
-            return folded(row, [number for number, _ in arguments])
-        if code == EXP:
-            return self.exp(arguments[0])
-        if code == LOG:
-            return self.log(self.expanded(arguments[0]))
-        if code == ABS:
-            return self.absolute(arguments[0])
-        if code in ODD:
-            return self._with_sign(code, self.expanded(arguments[0]), -1.0)
-        if code in EVEN:
-            return self._with_sign(code, self.expanded(arguments[0]), 1.0)
-        return self._binary(code, [self.expanded(v) for v in arguments])
-
-    def _binary(self, code: int, arguments: list[Value]) -> Value:
-        if code == POW and not arguments[1][1]:
-            return self.power(arguments[0], arguments[1][0])
-        if code == PDIV:
-            return self._protected_quotient(*arguments)
-        if code in (MIN, MAX) and key_of(arguments[0]) == key_of(arguments[1]):
-            return arguments[0]
-        return self.opaque(code, *arguments)
-
-    def _protected_quotient(self, a: Value, b: Value) -> Value:
-        """pdiv(a, b) is 1 where b = 0, so nothing but a number comes out of b, and it goes into a."""
-        if key_of(a) == key_of(b):
-            return ONE
-        number, body = b
-        if isinstance(body, dict) or not number:
-            return self.opaque(PDIV, a, b)
-        a = self.expanded(scaled(a, number_power(number, -1.0)))
-        return self.opaque(PDIV, a, (1.0, body)) if body else a
-
-    def _with_sign(self, code: int, v: Value, parity: float) -> Monomial:
-        """f(v) where f(−v) = parity·f(v): of v and −v the positive one, or the one that was seen first."""
-        number, body = v
-        opposite = self.expanded(scaled(v, -1.0))
-        flip = number < 0.0
-        if isinstance(body, dict):
-            flip = all(term[0] < 0.0 for term in body.values()) or (
-                (code, (key_of(v),)) not in self.ids and (code, (key_of(opposite),)) in self.ids
-            )
-        return (parity if flip else 1.0, self.opaque(code, opposite if flip else v)[1])
-
-    def absolute(self, v: Value) -> Value:
-        """|number·Π base^power|: what is known not to be negative comes out."""
-        number, factors = self.product(v)
-        known = tuple([(i, p) for i, p in factors if self.factor_sign(i, p)])
-        rest = tuple([(i, p) for i, p in factors if not self.factor_sign(i, p)])
-        if len(rest) == 1:
-            i, p = rest[0]
-            rest = ((self.opaque(ABS, (1.0, ((i, 1.0),)))[1][0][0], p),)
-        elif rest:
-            rest = self.opaque(ABS, (1.0, rest))[1]
-        return self.gathered(abs(number), known + rest)
-
-    def exp(self, v: Value) -> Value:
-        """e^v; e^(number + rest) has a number in front, and e^(k·log b) is b^k."""
-        v = self.expanded(v)
-        value: Value = ONE
-        rest = v
-        for term in list(self._terms(v).values()):
-            c, factors = term
-            if not factors and abs(c) <= _LARGEST_SHIFT:
-                value = scaled(value, math.exp(c))
-            elif self._is_log(factors) and self.can_raise(c):
-                value = self.multiply(value, self.power(self.parts[factors[0][0]][0], c))
-            else:
-                continue
-            rest = self.add(rest, term, -1.0)
-        return self.multiply(value, self.opaque(EXP, rest)) if rest[0] else value
-
-    def _is_log(self, factors: Factors) -> bool:
-        return len(factors) == 1 and factors[0][1] == 1.0 and self.kinds[factors[0][0]] == LOG
-
-    def log(self, v: Value) -> Value:
-        """log v; log(e^a·b) is a + log b, and log(b^p) is p·log b where b is positive or must be."""
-        number, body = v
-        if not body:
-            return folded(CATALOGUE["log"], [number])
-        if isinstance(body, dict):
-            return self.opaque(LOG, v)
-        for i, p in body:
-            if self.kinds[i] == EXP:
-                rest = self.expanded((number, tuple([factor for factor in body if factor[0] != i])))
-                return self.add(scaled(self.parts[i][0], p), self.log(rest))
-        (i, p), *others = body
-        if number == 1.0 and not others and p != 1.0 and (p % 2.0 or self.signs[i] == POSITIVE):
-            inside = self.parts[i] if self.kinds[i] == MUL else self.with_sum((1.0, ((i, 1.0),)))
-            return scaled(self.opaque(LOG, inside), p)
-        return self.opaque(LOG, v)
 
 
 def _divided(argument: Value, number: float) -> Value:

@@ -1,0 +1,167 @@
+"""All pairs at once: the gains that matrix products give are those of projecting one pair after the other."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fouriertree.search.hybrid import screening
+from fouriertree.search.hybrid.screening import BLOCK, best_products, best_sums
+
+seeds = st.integers(0, 2**32 - 1)
+#: what float32 may lose of a gain
+LOST = 2e-3
+
+
+def orthonormal(vectors):
+    """Rows that span what the rows of `vectors` (k, n) span: (k, n)."""
+    return np.linalg.qr(vectors.T)[0].T
+
+
+def without_span(vector, basis):
+    return vector - basis.T @ (basis @ vector)
+
+
+def unit(vectors):
+    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+
+
+def slow_gain(vector, residual, basis):
+    """Share of ‖residual‖² = 1 that the part of `vector` outside the span takes away, in float64."""
+    outside = without_span(vector, basis)
+    length2 = outside @ outside
+    return (residual @ outside) ** 2 / length2 if length2 > screening.NOVELTY * (vector @ vector) else 0.0
+
+
+def slow_products(A, roots, residual, basis):
+    """{(i, j): gain of a_i·a_j} for i ≤ j."""
+    m = len(A)
+    return {
+        (i, j): slow_gain(roots * A[i] * A[j], residual, basis) for i in range(m) for j in range(i, m)
+    }
+
+
+def slow_sums(directions, residual):
+    """{(i, j): gain of d_i and d_j together} for i < j, by least squares on every pair."""
+    found = {}
+    for i in range(len(directions)):
+        for j in range(i + 1, len(directions)):
+            pair = directions[[i, j]]
+            if 1.0 - (pair[0] @ pair[1]) ** 2 > screening.NOVELTY:
+                fitted = np.linalg.lstsq(pair.T, residual, rcond=None)[0] @ pair
+                found[i, j] = fitted @ fitted
+            else:
+                found[i, j] = 0.0
+    return found
+
+
+def screened_products(A, roots, residual, basis, count, scales=1.0):
+    weighted = A * roots * scales
+    return best_products(*(np.asarray(a, np.float32) for a in (A, weighted, residual, basis)), count)
+
+
+def problem(seed, m, n=40, k=0):
+    """Atoms (m, n), roots of weights, a unit residual outside of an orthonormal basis (k, n)."""
+    rng = np.random.default_rng(seed)
+    A, roots = rng.standard_normal((m, n)), np.sqrt(rng.uniform(0.2, 3.0, n))
+    basis = orthonormal(rng.standard_normal((k, n))) if k else np.zeros((0, n))
+    return A, roots, unit(without_span(rng.standard_normal(n), basis)), basis
+
+
+def assert_best(pairs, truth, count):
+    """The pairs have the gains that they tell, and no better ones were left out."""
+    told = list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+    assert len(set(told)) == len(told)
+    np.testing.assert_allclose(pairs.gain, [truth[pair] for pair in told], rtol=LOST, atol=1e-6)
+    assert (np.diff(pairs.gain) <= 0.0).all()
+    best = sorted((gain for gain in truth.values() if gain > 0.0), reverse=True)[:count]
+    assert len(pairs.gain) == len(best)
+    np.testing.assert_allclose(pairs.gain, best, rtol=LOST, atol=1e-6)
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 3])
+@pytest.mark.parametrize("m", [1, 7, BLOCK - 1, BLOCK, BLOCK + 1])
+def test_the_best_products_are_those_of_brute_force(m, k):
+    A, roots, residual, basis = problem(m + k, m, k=k)
+    truth = slow_products(A, roots, residual, basis)
+    assert_best(screened_products(A, roots, residual, basis, 25), truth, 25)
+
+
+@pytest.mark.parametrize("m", [2, 7, BLOCK - 1, BLOCK, BLOCK + 1])
+def test_the_best_sums_are_those_of_brute_force(m):
+    A, _, residual, _ = problem(m, m)
+    directions = unit(A)
+    pairs = best_sums(directions.astype(np.float32), residual.astype(np.float32), 25)
+    assert_best(pairs, slow_sums(directions, residual), 25)
+    assert (pairs.left < pairs.right).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=seeds, m=st.integers(1, 12), k=st.integers(0, 3), block=st.integers(1, 13), count=st.integers(1, 90))
+def test_neither_the_size_of_a_block_nor_the_count_changes_which_are_best(seed, m, k, block, count):
+    A, roots, residual, basis = problem(seed, m, 20, k)
+    directions = unit(np.array([without_span(a, basis) for a in A]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(screening, "BLOCK", block)
+        products = screened_products(A, roots, residual, basis, count)
+        sums = best_sums(directions.astype(np.float32), residual.astype(np.float32), count)
+    assert_best(products, slow_products(A, roots, residual, basis), count)
+    assert_best(sums, slow_sums(directions, residual), count)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=seeds)
+def test_the_length_in_which_weighted_atoms_come_does_not_matter(seed):
+    A, roots, residual, basis = problem(seed, 10, k=2)
+    scales = np.random.default_rng(seed).uniform(0.1, 10.0, (10, 1))
+    pairs = screened_products(A, roots, residual, basis, 15, scales)
+    assert_best(pairs, slow_products(A, roots, residual, basis), 15)
+
+
+def test_products_within_the_span_gain_nothing():
+    A, roots, _, _ = problem(3, 6)
+    basis = orthonormal(np.stack([roots * A[0] * A[1], roots * A[2] * A[2], roots * A[4] * A[5]]))
+    residual = unit(without_span(np.random.default_rng(0).standard_normal(40), basis))
+    pairs = screened_products(A, roots, residual, basis, 100)
+    found = set(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+    assert found == set(slow_products(A, roots, residual, basis)) - {(0, 1), (2, 2), (4, 5)}
+
+
+def test_two_atoms_that_are_one_do_not_gain_as_a_sum():
+    _, _, residual, _ = problem(4, 1)
+    one = unit(residual + 0.1)
+    directions = np.stack([one, -one, unit(np.arange(40.0) - 3.0)]).astype(np.float32)
+    pairs = best_sums(directions, residual.astype(np.float32), 10)
+    assert set(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)) == {(0, 2), (1, 2)}
+
+
+def test_the_product_that_is_the_residual_takes_all_of_it():
+    A, roots, _, basis = problem(5, 200)
+    residual = unit(roots * A[17] * A[150])
+    pairs = screened_products(A, roots, residual, basis, 3)
+    assert (pairs.left[0], pairs.right[0]) == (17, 150)
+    assert pairs.gain[0] == pytest.approx(1.0, abs=1e-5)
+
+
+def test_the_two_terms_of_a_sum_take_all_of_it_though_neither_does_alone():
+    A, _, _, _ = problem(6, 200)
+    directions = unit(A)
+    residual = unit(directions[17] - 0.4 * directions[150])
+    pairs = best_sums(directions.astype(np.float32), residual.astype(np.float32), 3)
+    assert (pairs.left[0], pairs.right[0]) == (17, 150)
+    assert pairs.gain[0] == pytest.approx(1.0, abs=1e-5)
+    assert max(directions @ residual) ** 2 < 0.9
+
+
+def test_without_atoms_there_are_no_pairs():
+    none, residual = np.zeros((0, 4), np.float32), np.full(4, 0.5, np.float32)
+    for pairs in (best_products(none, none, residual, none, 5), best_sums(none, residual, 5)):
+        assert len(pairs.left) == len(pairs.right) == len(pairs.gain) == 0
+
+
+def test_equal_gains_come_in_the_order_of_the_atoms():
+    directions = np.eye(6, dtype=np.float32)
+    pairs = best_sums(directions, np.full(6, 6**-0.5, np.float32), 15)
+    assert list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)) == list(combinations(range(6), 2))
