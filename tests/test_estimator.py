@@ -6,13 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
+import sympy
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fouriertree import FTG, GramSVD, PrimitiveSet, SymbolicRegressor
+from fouriertree import FTG, GramSVD, Hybrid, PrimitiveSet, SymbolicRegressor
+from fouriertree.search.hybrid.hybrid import LAW
+
+#: candidates that are looked at in a moment; without a limit, noise is searched for as long as there are ideas
+SOME = 60_000
 
 # A weight says how much a row counts against the others, and ten times all weights is the same problem.  So a row of
 # weight 2 is not two rows where the search compares the length of a formula with the number of rows.
@@ -22,7 +27,7 @@ RELATIVE_WEIGHTS = {
 
 
 @parametrize_with_checks(
-    [SymbolicRegressor(max_terms=3)], expected_failed_checks=lambda estimator: RELATIVE_WEIGHTS
+    [SymbolicRegressor(max_evaluations=SOME)], expected_failed_checks=lambda estimator: RELATIVE_WEIGHTS
 )
 def test_scikit_learn_finds_nothing_to_object_to(estimator, check):
     check(estimator)
@@ -57,29 +62,58 @@ def noisy():
 
 def test_an_exact_law_is_found_and_reads_like_the_law(fitted, pendulum):
     assert fitted.get_best()["equation"] == "-19.62*sin(angle) - 0.4*velocity"
-    assert fitted.stop_reason_ == "target loss reached"
+    assert fitted.stop_reason_ == LAW
     assert fitted.score(*pendulum) == 1.0
 
 
-def test_equations_has_a_row_per_accepted_element_and_losses_fall(noisy):
-    model = SymbolicRegressor(max_terms=6, random_state=0).fit(*noisy)
+COLUMNS = [
+    "n_terms",
+    "complexity",
+    "loss",
+    "training_loss",
+    "validation_loss",
+    "description_length",
+    "r2",
+    "equation",
+]
+
+
+@pytest.mark.parametrize("search", [None, FTG(max_terms=6)], ids=["hybrid", "FTG"])
+def test_equations_has_a_row_per_complexity_and_losses_fall(noisy, search):
+    model = SymbolicRegressor(search, max_terms=6, max_evaluations=SOME, random_state=0).fit(*noisy)
     table = model.equations_
-    assert list(table.columns) == ["n_terms", "complexity", "loss", "r2", "equation"]
-    assert list(table["n_terms"]) == [1, 2, 3, 4, 5, 6]
+    assert list(table.columns) == COLUMNS
+    assert len(table) > 2
+    assert len(model.models_) == len(table)
+    assert (np.diff(table["complexity"]) > 0).all()
     assert (np.diff(table["loss"]) < 0).all()
-    assert model.stop_reason_ == "all terms used"
-    assert model.traverses_ > 50_000
+    assert (np.diff(table["r2"]) > 0).all()
+    assert table["n_terms"].between(1, 6).all()
+    assert np.isfinite(table.drop(columns="equation")).all(axis=None)
+    assert model.stop_reason_ == ("evaluations used up" if search is None else "all terms used")
+    assert model.traverses_ > 5_000
+    assert model.evaluations_ > 5_000
 
 
+@pytest.mark.parametrize("n", [19, 20])
+def test_rows_are_held_back_where_there_are_enough(noisy, n):
+    X, y = noisy
+    model = SymbolicRegressor(max_evaluations=SOME, random_state=0).fit(X[:n], y[:n])
+    assert np.isnan(model.equations_["validation_loss"]).all() == (n < 20)
+    assert ("e" in str(model).splitlines()[0]) == ("validation" in str(model))
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_reported_losses_are_those_of_the_predictions(noisy, weighted):
+def test_reported_losses_are_those_of_the_predictions(noisy, weighted, loss):
     X, y = noisy
     weights = np.random.default_rng(2).integers(0, 3, len(y)).astype(float) if weighted else np.ones(len(y))
-    model = SymbolicRegressor(max_terms=5, random_state=0).fit(X, y, weights)
+    model = SymbolicRegressor(loss=loss, max_evaluations=SOME, random_state=0).fit(X, y, weights)
     for i, row in model.equations_.iterrows():
         used = weights > 0
         errors = (y - model.predict(X, index=i))[used]
-        assert row["loss"] == np.average(errors**2, weights=weights[used])
+        costs = np.square(errors) if loss == "squared" else np.abs(errors)
+        assert row["loss"] == pytest.approx(np.average(costs, weights=weights[used]), rel=1e-12)
     assert model.equations_["r2"].iloc[model.best_index_] == pytest.approx(
         model.score(X, y, weights), abs=1e-12
     )
@@ -87,7 +121,8 @@ def test_reported_losses_are_those_of_the_predictions(noisy, weighted):
 
 def test_print_shows_the_table_with_the_chosen_row_marked(fitted):
     lines = str(fitted).splitlines()
-    assert [line.startswith(">>>") for line in lines] == [False, False, False, True]
+    assert len(lines) == 1 + len(fitted.equations_)
+    assert [i for i, line in enumerate(lines[1:]) if line.startswith(">>>")] == [fitted.best_index_]
     assert lines[-1].endswith("-19.62*sin(angle) - 0.4*velocity")
 
 
@@ -98,8 +133,6 @@ def test_repr_is_that_of_scikit_learn_before_and_after_fit(fitted):
 
 
 def test_formulas_come_as_sympy_and_latex(fitted):
-    import sympy
-
     angle, velocity = sympy.symbols("angle velocity")
     difference = fitted.sympy() + 19.62 * sympy.sin(angle) + 0.4 * velocity
     assert abs(difference.subs({angle: 1.3, velocity: -2.0})) < 1e-12
@@ -108,15 +141,16 @@ def test_formulas_come_as_sympy_and_latex(fitted):
 
 
 def test_a_row_that_does_not_exist_is_named(fitted, pendulum):
-    with pytest.raises(IndexError, match="there is no row 7; equations_ has rows 0 to 2"):
-        fitted.predict(pendulum[0], index=7)
+    last = len(fitted.equations_) - 1
+    with pytest.raises(IndexError, match=f"there is no row 70; equations_ has rows 0 to {last}"):
+        fitted.predict(pendulum[0], index=70)
 
 
 def test_among_equally_good_rows_the_shortest_is_chosen(noisy):
     X, _ = noisy
     model = SymbolicRegressor(target_loss=0.0, max_terms=4, random_state=0).fit(X, 2.0 * X[:, 0])
     assert model.get_best()["equation"] == "2*x0"
-    assert model.best_index_ == 1
+    assert model.best_index_ == len(model.equations_) - 1
 
 
 @pytest.mark.parametrize("names", [["with space", "per%cent"], ["größe", "`tick`"], ["sin", "x0"]])
@@ -148,27 +182,27 @@ def test_rows_of_weight_zero_do_not_count(noisy):
 def test_the_scale_of_the_weights_changes_nothing(noisy):
     X, y = noisy
     weights = np.random.default_rng(2).uniform(0.5, 2.0, len(y))
-    one = SymbolicRegressor(max_terms=4, random_state=0).fit(X, y, weights)
-    other = SymbolicRegressor(max_terms=4, random_state=0).fit(X, y, 1024.0 * weights)
+    one = SymbolicRegressor(max_evaluations=SOME, random_state=0).fit(X, y, weights)
+    other = SymbolicRegressor(max_evaluations=SOME, random_state=0).fit(X, y, 1024.0 * weights)
     assert list(one.equations_["equation"]) == list(other.equations_["equation"])
 
 
 def test_a_seed_repeats_a_run_and_seed_remembers_it(noisy):
-    first = SymbolicRegressor(max_terms=4).fit(*noisy)
-    again = SymbolicRegressor(max_terms=4, random_state=first.seed_).fit(*noisy)
+    first = SymbolicRegressor(max_evaluations=SOME).fit(*noisy)
+    again = SymbolicRegressor(max_evaluations=SOME, random_state=first.seed_).fit(*noisy)
     pd.testing.assert_frame_equal(first.equations_, again.equations_, check_exact=True)
-    other = SymbolicRegressor(max_terms=4, random_state=np.random.RandomState(5)).fit(*noisy)
+    other = SymbolicRegressor(max_evaluations=SOME, random_state=np.random.RandomState(5)).fit(*noisy)
     assert other.seed_ != first.seed_
 
 
 def test_the_number_of_threads_changes_no_bit(noisy):
-    one = SymbolicRegressor(max_terms=4, random_state=3, n_jobs=1).fit(*noisy)
-    two = SymbolicRegressor(max_terms=4, random_state=3, n_jobs=2).fit(*noisy)
+    one = SymbolicRegressor(max_evaluations=SOME, random_state=3, n_jobs=1).fit(*noisy)
+    two = SymbolicRegressor(max_evaluations=SOME, random_state=3, n_jobs=2).fit(*noisy)
     pd.testing.assert_frame_equal(one.equations_, two.equations_, check_exact=True)
 
 
 @dataclass(frozen=True)
-class InterruptedAt(FTG):
+class InterruptedFTG(FTG):
     """FTG during which the user presses Ctrl-C: after so many terms, or at once."""
 
     terms: int = 0
@@ -187,29 +221,60 @@ class InterruptedAt(FTG):
 @pytest.mark.parametrize("terms", [0, 1, 3])
 def test_an_interrupt_at_any_moment_leaves_a_fitted_model(noisy, terms):
     X, y = noisy
-    model = SymbolicRegressor(InterruptedAt(terms=terms), random_state=0).fit(X, y)
+    model = SymbolicRegressor(InterruptedFTG(terms=terms), random_state=0).fit(X, y)
     assert model.stop_reason_ == "interrupted"
-    assert len(model.equations_) == max(terms, 1)
+    assert 1 <= len(model.equations_) <= max(terms, 1)
+    assert_a_constant_comes_first(model, X, y)
+
+
+@pytest.mark.parametrize("when", ["init", 1, 2, 10])
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_an_interrupt_at_any_moment_of_the_hybrid_leaves_a_fitted_model(noisy, monkeypatch, when, loss):
+    X, y = noisy
+    steps = []
+
+    def init(self, problem, seed):
+        raise KeyboardInterrupt
+
+    def step(self, problem, state, budget, step=Hybrid.step):
+        steps.append(0)
+        if len(steps) == when:
+            raise KeyboardInterrupt
+        return step(self, problem, state, budget)
+
+    monkeypatch.setattr(Hybrid, "init" if when == "init" else "step", init if when == "init" else step)
+    model = SymbolicRegressor(loss=loss, random_state=0).fit(X, y)
+    assert model.stop_reason_ == "interrupted"
+    assert len(model.equations_) > 1 or when != 10
+    assert_a_constant_comes_first(model, X, y)
+
+
+def assert_a_constant_comes_first(model, X, y):
     assert np.isfinite(model.predict(X)).all()
-    assert model.predict(X, index=0) == pytest.approx(y.mean())
+    first = model.predict(X, index=0)
+    assert np.ptp(first) == 0.0
+    # Or a short number that describes the data as well.
+    assert first[0] == pytest.approx(y.mean(), abs=0.2 * y.std())
 
 
 @pytest.mark.usefixtures("fitted")  # so that everything is compiled
 def test_the_progress_bar_ends_with_the_fit_and_is_silent_without_a_terminal(noisy, capsys):
-    SymbolicRegressor(InterruptedAt(terms=2), progress=True, time_limit=5).fit(*noisy)
+    for search in (None, InterruptedFTG(terms=2)):
+        SymbolicRegressor(search, progress=True, max_evaluations=SOME).fit(*noisy)
     assert capsys.readouterr() == ("", "")
 
 
 def test_a_time_limit_is_kept(noisy):
-    model = SymbolicRegressor(operators=["+"], time_limit=0.2, max_terms=80).fit(*noisy)
-    assert model.stop_reason_ == "time used up"
+    for search in (None, FTG()):
+        model = SymbolicRegressor(search, time_limit=0.2, max_terms=80).fit(*noisy)
+        assert model.stop_reason_ == "time used up"
 
 
 def test_a_search_that_is_given_is_used(noisy):
-    model = SymbolicRegressor(FTG(projector=GramSVD(), max_terms=3), operators=PrimitiveSet.paper()).fit(
-        *noisy
-    )
-    assert len(model.equations_) == 3
+    search = FTG(projector=GramSVD(), max_terms=3)
+    model = SymbolicRegressor(search, operators=PrimitiveSet.paper()).fit(*noisy)
+    assert model.stop_reason_ == "all terms used"
+    assert 1 <= len(model.equations_) <= 3
 
 
 def test_operators_of_your_own_appear_in_formulas():
@@ -230,13 +295,16 @@ def test_columns_that_are_constant_add_nothing_and_the_fit_ends():
     y = np.random.default_rng(0).normal(size=30)
     model = SymbolicRegressor(random_state=0).fit(np.full((30, 2), 7.0), y)
     assert len(model.equations_) == 1
+    assert model.stop_reason_ == "nothing is left to try"
+    model = SymbolicRegressor(FTG(), random_state=0).fit(np.full((30, 2), 7.0), y)
+    assert len(model.equations_) == 1
     assert model.stop_reason_ == "none of the last 100,000 candidates was of use"
 
 
 def test_ten_thousand_columns_are_no_obstacle():
     X = np.random.default_rng(0).normal(size=(50, 10_000))
-    model = SymbolicRegressor(max_terms=3, random_state=0).fit(X, X[:, 1234] * 3.0)
-    assert len(model.equations_) >= 2
+    model = SymbolicRegressor(random_state=0).fit(X, X[:, 1234] * 3.0)
+    assert model.get_best()["equation"] == "3*x1234"
     assert model.predict(X).shape == (50,)
 
 
@@ -259,7 +327,7 @@ def test_a_fitted_model_survives_pickle_and_a_clone_is_not_fitted(fitted, pendul
 
 def test_it_works_in_a_pipeline_and_in_cross_validation(pendulum):
     X, y = pendulum
-    pipeline = make_pipeline(MinMaxScaler((-1, 1)), SymbolicRegressor(max_terms=2, random_state=0))
+    pipeline = make_pipeline(MinMaxScaler((-1, 1)), SymbolicRegressor(max_terms=3, random_state=0))
     assert pipeline.fit(X, y).score(X, y) > 0.5
     assert cross_val_score(SymbolicRegressor(random_state=0), X, y, cv=3).min() == pytest.approx(1.0)
 
@@ -284,6 +352,24 @@ def test_data_that_cannot_be_fitted_is_refused_with_a_sentence(X, y, sentence):
 
 BAD_SETTINGS = [
     ({"max_terms": 0}, "max_terms must be a whole number of at least 1; got 0"),
+    ({"max_size": 0}, "max_size must be a whole number of at least 1; got 0"),
+    ({"max_size": 2.5}, "max_size must be a whole number of at least 1; got 2.5"),
+    ({"max_evaluations": -1}, "max_evaluations must be None or a number that is not negative; got -1"),
+    ({"model_selection": "beauty"}, "model_selection must be one of mdl, best, accuracy; got 'beauty'"),
+    (
+        {"loss": "cubed"},
+        "loss must be one of squared, absolute, huber, quantile, or a function .* got 'cubed'",
+    ),
+    ({"loss": "quantile", "quantile": 1.0}, "quantile must lie between 0 and 1; got 1.0"),
+    ({"loss": lambda y, predicted: 0.0}, "loss must return what each of 2 rows costs; got an array of shape"),
+    ({"complexities": {"sin": 0}}, "complexity of 'sin' must be a whole number of at least 1; got 0"),
+    ({"complexities": {"sine": 2}}, "did you mean 'sin'"),
+    ({"nesting": {"sin": 0}}, "nesting must say how often"),
+    ({"nesting": {"sin": {"exp": -1}}}, "must be a whole number, 0 or more; got -1"),
+    ({"nesting": {"sine": {"exp": 1}}}, "did you mean 'sin'"),
+    ({"guesses": "a*x0"}, "guesses must be a list of formulas"),
+    ({"guesses": ["a*x9"]}, "there is no column x9"),
+    ({"guesses": ["sin("]}, "sin"),
     ({"time_limit": -1}, "time_limit must be None or a number that is not negative; got -1"),
     ({"target_loss": float("nan")}, "target_loss must be"),
     ({"random_state": -3}, "random_state must be .* got -3"),
@@ -312,11 +398,85 @@ def test_a_search_that_is_exhausted_makes_room_for_the_next():
 @pytest.mark.parametrize("seed", [0, 2**63 - 1])
 def test_the_smallest_and_the_largest_seed_work(seed):
     x = np.linspace(0, 1, 30)
-    model = SymbolicRegressor(random_state=seed, max_terms=3).fit(x[:, None], np.tan(x) + x**5)
+    model = SymbolicRegressor(random_state=seed, max_evaluations=SOME).fit(x[:, None], np.tan(x) + x**5)
     assert model.seed_ == seed
 
 
-def test_a_number_of_traverses_may_be_a_float():
-    x = np.linspace(0, 1, 30)
-    model = SymbolicRegressor(max_traverses=1e4, random_state=0).fit(x[:, None], np.tan(x))
-    assert model.traverses_ >= 1e4 or model.stop_reason_ == "target loss reached"
+@pytest.mark.parametrize("search", [None, FTG()], ids=["hybrid", "FTG"])
+def test_a_number_of_traverses_may_be_a_float(noisy, search):
+    model = SymbolicRegressor(search, max_traverses=1e4, random_state=0).fit(*noisy)
+    assert model.traverses_ >= 1e4
+    assert model.stop_reason_ == "traverses used up"
+
+
+# What can be asked for ---------------------------------------------------------------------------------------
+def test_no_formula_is_more_complex_than_asked_for(noisy):
+    model = SymbolicRegressor(max_size=6, max_evaluations=SOME, random_state=0).fit(*noisy)
+    assert 1 < model.equations_["complexity"].max() <= 6
+
+
+def test_no_formula_has_more_terms_than_asked_for(noisy):
+    model = SymbolicRegressor(max_terms=1, max_evaluations=SOME, random_state=0).fit(*noisy)
+    assert model.equations_["complexity"].max() > 3
+    assert (model.equations_["n_terms"] == 1).all()
+
+
+def test_complexities_of_your_own_count_in_the_table(pendulum):
+    model = SymbolicRegressor(complexities={"sin": 50}, random_state=0).fit(*pendulum)
+    with_sine = model.equations_[model.equations_["equation"].str.contains("sin", regex=False)]
+    assert len(with_sine)
+    assert (with_sine["complexity"] > 50).all()
+
+
+def test_what_may_not_stand_inside_of_something_does_not():
+    x = np.random.default_rng(0).uniform(0.5, 3, (80, 1))
+    y = np.sin(np.exp(x[:, 0]))
+    free = SymbolicRegressor(random_state=0, max_evaluations=2_000_000).fit(x, y)
+    assert free.get_best()["equation"] == "sin(exp(x0))"
+    bound = SymbolicRegressor(nesting={"sin": {"exp": 0}}, random_state=0, max_evaluations=SOME).fit(x, y)
+    for formula in map(bound.sympy, range(len(bound.models_))):
+        assert not any(sine.has(sympy.exp) for sine in formula.atoms(sympy.sin))
+
+
+def test_a_guess_is_a_start():
+    x = np.random.default_rng(0).uniform(-2, 2, (60, 2))
+    y = 1.7 * np.exp(np.cos(2.3 * x[:, 0])) * x[:, 1]
+    guess = ["a*exp(cos(b*x0))*x1"]
+    model = SymbolicRegressor(guesses=guess, max_evaluations=1, random_state=0).fit(x, y)
+    assert model.score(x, y) == 1.0
+    assert SymbolicRegressor(max_evaluations=1, random_state=0).fit(x, y).score(x, y) < 0.9
+
+
+@pytest.fixture(scope="module")
+def spoiled():
+    """A line, of which some rows went wrong."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-2, 2, (100, 1))
+    y = 3.0 * x[:, 0] + 1.0 + 0.01 * rng.normal(size=100)
+    y[:12] += 40.0
+    return x, y
+
+
+@pytest.mark.parametrize("loss", ["absolute", "huber", lambda y, predicted: np.abs(y - predicted)])
+def test_some_losses_do_not_mind_wild_rows(spoiled, loss):
+    model = SymbolicRegressor(loss=loss, max_evaluations=SOME, random_state=0).fit(*spoiled)
+    assert np.median(np.abs(spoiled[1] - model.predict(spoiled[0]))) < 0.05
+    squares = SymbolicRegressor(max_evaluations=SOME, random_state=0).fit(*spoiled)
+    assert np.median(np.abs(spoiled[1] - squares.predict(spoiled[0]))) > 0.5
+
+
+@pytest.mark.parametrize("quantile", [0.2, 0.9])
+def test_a_quantile_lies_above_its_share_of_the_rows(quantile):
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 2, (300, 1))
+    y = 3.0 * x[:, 0] + rng.exponential(size=300)
+    model = SymbolicRegressor(loss="quantile", quantile=quantile, max_evaluations=SOME, random_state=0)
+    assert np.mean(y <= model.fit(x, y).predict(x)) == pytest.approx(quantile, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("selection", "column"), [("mdl", "description_length"), ("accuracy", "validation_loss")]
+)
+def test_the_chosen_row_is_the_best_by_what_was_asked_for(noisy, selection, column):
+    model = SymbolicRegressor(model_selection=selection, max_evaluations=SOME, random_state=0).fit(*noisy)
+    assert model.best_index_ == model.equations_[column].argmin()

@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     from fouriertree.model import Model
     from fouriertree.problems import Problem
     from fouriertree.projection import GramSVD, IncrementalQR
-    from fouriertree.search import FTG, AbsoluteProduct, Budget, CanonicalGP, Cosine, Hybrid, OnePlusLambda, run
+    from fouriertree.search import (
+        FTG,
+        AbsoluteProduct,
+        Budget,
+        CanonicalGP,
+        Cosine,
+        Hybrid,
+        OnePlusLambda,
+        run,
+    )
     from fouriertree.space import EmpiricalSpace, PolynomialSpace, QuadratureSpace
 
 # Imported when first asked for: scikit-learn and Numba take a second that `fouriertree --help` need not wait.

@@ -23,7 +23,7 @@ from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.generate import Grammar
 from fouriertree.front import ROUNDING, Row, Rows, choose, finished, table_text, tabulated, terms_for
 from fouriertree.guesses import parse_guesses
-from fouriertree.losses import Loss, LossFunction, as_loss
+from fouriertree.losses import LossFunction, as_loss
 from fouriertree.model import Model
 from fouriertree.observers import Found, Patience, ProgressBar, Terms
 from fouriertree.problems import Problem
@@ -57,8 +57,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
     complexities: your own complexity for some operators, such as ``{"sin": 5}``.
     nesting: what may not stand inside of what, such as ``{"sin": {"sin": 0, "exp": 1}}``: no sine, and one exp at most.
     guesses: formulas to start from, such as ``["a*sin(x0)"]``; names that are no columns are numbers to be fitted.
-    time_limit, max_evaluations: seconds, and candidates looked at; None is no limit.  Without any limit, a fit ends when
-        every way to look for a law has had its turn.
+    time_limit, max_evaluations: seconds, and candidates looked at; None is no limit.  Without any limit, a fit ends
+        when every way to look for a law has had its turn.
     max_traverses: passes over the data, the paper's unit of cost, for the searches of the paper.
     target_loss: the sum of squared errors to be content with; None asks for a formula exact to rounding.
     random_state: an integer, a RandomState, or None for fresh entropy; the integer that was used is `seed_`.
@@ -168,11 +168,11 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
     def _check_limits(self) -> None:
         for name in ("max_terms", "max_size"):
             value = getattr(self, name)
-            if not (isinstance(value, Integral) and value >= 1):
+            if not (isinstance(value, Integral) and int(value) >= 1):
                 raise ValueError(f"{name} must be a whole number of at least 1; got {value!r}")
         for name in ("time_limit", "max_evaluations", "max_traverses", "target_loss"):
             limit = getattr(self, name)
-            if limit is not None and not (isinstance(limit, Real) and limit >= 0):
+            if limit is not None and not (isinstance(limit, Real) and float(limit) >= 0.0):
                 raise ValueError(f"{name} must be None or a number that is not negative; got {limit!r}")
         if self.model_selection not in SELECTIONS:
             raise ValueError(f"model_selection must be one of {', '.join(SELECTIONS)}; got {self.model_selection!r}")

@@ -16,7 +16,9 @@ from fouriertree.expr.complexity import Complexity
 from fouriertree.losses import Loss
 from fouriertree.model import Model, sum_of_terms
 from fouriertree.observers import Terms
-from fouriertree.snapping import fitted_numbers, snapped
+from fouriertree.poles import WORTH_A_POLE, runs_away
+from fouriertree.snapping import ROWS as SNAPPING_ROWS
+from fouriertree.snapping import costs_of_numbers, fitted_numbers, snapped
 from fouriertree.space import EmpiricalSpace
 
 #: a residual this small, relative to y, is the rounding of the arithmetic; so is a term of this size
@@ -25,12 +27,16 @@ ROUNDING = 1e-12
 EXACT = 1e-11
 #: what one unit of complexity costs, in nats, when a row is chosen
 NATS_PER_UNIT = 1.5
+#: what a number costs for every factor e by which the fit is better; ½ in theory, where nothing is known beforehand
+NATS_PER_DIGIT = 0.35
 #: rows that count at most when a row is chosen: a longer formula must be worth it to a reader, too
-MOST_ROWS = 1000
-#: a formula with short numbers may cost this much more than the one without, since they were weighed on a sample
-SNAP_TOLERANCE = 1.02
+MOST_ROWS = 10_000
+#: nats that short numbers may cost altogether
+SHORTER_NUMBERS = 5.0
 #: rounds of reweighting for losses that are not squares
 REWEIGHTED = 12
+#: rows that are searched for poles
+POLE_ROWS = 20_000
 DIGITS = 6
 HEADINGS = ("", "row", "terms", "complexity", "loss", "validation", "R²", "equation")
 CHOSEN = ">>>"
@@ -99,6 +105,7 @@ class Row:
     validation_loss: float
     final_loss: float  #: after it was fitted to all rows
     r2: float
+    runs_away: bool  #: it has a pole among the rows, or near them
 
     def cells(self, description: float) -> tuple[object, ...]:
         model = self.model
@@ -114,7 +121,8 @@ COLUMNS = (
 
 
 def finished(
-    terms: Terms, rows: Rows, primitives: PrimitiveSet, complexity: Complexity, names: tuple[str, ...] | None, engine: Engine
+    terms: Terms, rows: Rows, primitives: PrimitiveSet, complexity: Complexity, names: tuple[str, ...] | None,
+    engine: Engine,
 ) -> Row | None:  # fmt: skip
     """A sum as one would write it, with the numbers that fit all rows best; None if it is not finite everywhere."""
     space = rows.space
@@ -126,15 +134,17 @@ def finished(
     final = canonical(refitted(whole, rows), primitives, rows.positive)
     after = engine.evaluate([final], space.X)[0].astype(np.float64)
     # Where the numbers of the final form are worse, by rounding or by a fit that went astray, the first ones stay.
-    tolerance = 1.0 + 1e-6 if rows.loss.squared else 1.5
+    shorter = float(np.exp(2.0 * SHORTER_NUMBERS / min(len(space.y), SNAPPING_ROWS)))
+    tolerance = shorter if rows.loss.squared else 1.5
     exact = EXACT**2 * mean_square(space, space.y)
-    if not rows.cost(after) <= max(tolerance * rows.cost(before) * SNAP_TOLERANCE, exact):
+    if not rows.cost(after) <= max(tolerance * rows.cost(before), exact):
         final, after = whole, before
     model = Model.from_expression(final, names)
     loss = rows.cost(after)
     r2 = 1.0 if loss <= exact else r_squared(space, after)
     validation = rows.cost(before, ~rows.seen)
-    return Row(model, complexity(final), rows.cost(before, rows.seen), validation, loss, r2)
+    away = runs_away(final, space.X[:: 1 + len(space.X) // POLE_ROWS])
+    return Row(model, complexity(final), rows.cost(before, rows.seen), validation, loss, r2, away)
 
 
 def r_squared(space: EmpiricalSpace, predicted: NDArray[np.float64]) -> float:
@@ -163,27 +173,41 @@ def mean_square(space: EmpiricalSpace, errors: NDArray[np.float64]) -> float:
 def tabulated(found: Sequence[Row], rows: Rows) -> tuple[list[Row], pd.DataFrame]:
     """One row per complexity, without those that a simpler one beats on the rows that were held back."""
     exact = EXACT**2 * mean_square(rows.space, rows.space.y)
+    # What the losses of two formulas on so few rows may differ by.
+    chance = 1.0 + 2.0 / np.sqrt(max(1, np.count_nonzero(~rows.seen)))
     kept: list[Row] = []
     for row in sorted(found, key=lambda row: (row.complexity, row.final_loss)):
-        if not kept or _better(row, kept[-1], exact):
+        if not kept or _better(row, kept[-1], exact, chance):
             kept.append(row)
     descriptions = [description_length(row, rows, exact) for row in kept]
     return kept, pd.DataFrame([row.cells(d) for row, d in zip(kept, descriptions, strict=True)], columns=list(COLUMNS))
 
 
-def _better(row: Row, simpler: Row, exact: float) -> bool:
+def _better(row: Row, simpler: Row, exact: float, chance: float) -> bool:
     """More accurate on all rows, and no worse on those held back than chance explains."""
     if row.complexity == simpler.complexity or not row.final_loss < simpler.final_loss or simpler.final_loss <= exact:
         return False
-    return not row.validation_loss > 1.05 * simpler.validation_loss
+    if row.runs_away:
+        # Beside a pole, one row that was fitted proves nothing; rows that were not can.
+        return row.final_loss <= exact or row.validation_loss <= WORTH_A_POLE * simpler.validation_loss
+    return not row.validation_loss > chance * simpler.validation_loss
 
 
 def description_length(row: Row, rows: Rows, exact: float) -> float:
-    """½·n·log(loss) + ½·log(n)·terms + 1.5·complexity, in nats, up to a constant; n·log(loss) for absolute errors."""
+    """In nats, up to a constant: ½·n·log(r) + Σ numbers + 1.5·complexity, with r the share that is left unexplained.
+
+    A fitted number is written down as precisely as the data know it, ½·log(n) + 0.35·log(1/r); a short one costs less.
+    Twice the first part for absolute errors; no end where numbers are as many as the rows, which they interpolate.
+    """
     n = min(len(rows.space.y), MOST_ROWS)
-    log_loss = np.log(max(row.final_loss, exact, np.finfo(float).tiny))
-    share = 1.0 if rows.loss.name in ("absolute", "quantile") else 0.5
-    return float(share * n * log_loss + 0.5 * np.log(n) * row.model.n_terms + NATS_PER_UNIT * row.complexity)
+    constant = np.average(rows.space.y, weights=rows.space.weights)
+    spread = max(rows.cost(np.full(len(rows.space.y), constant)), exact, np.finfo(float).tiny)
+    log_share = np.log(max(row.final_loss, exact, np.finfo(float).tiny) / spread)
+    numbers = costs_of_numbers(row.model.expression, 0.5 * np.log(n) - NATS_PER_DIGIT * min(log_share, 0.0))
+    if len(numbers) >= n - 1:
+        return np.inf
+    power = 1.0 if rows.loss.name in ("absolute", "quantile") else 0.5
+    return float(power * n * log_share + sum(numbers) + NATS_PER_UNIT * row.complexity)
 
 
 def choose(equations: pd.DataFrame, n_rows: int, selection: str = "mdl") -> int:
@@ -191,9 +215,11 @@ def choose(equations: pd.DataFrame, n_rows: int, selection: str = "mdl") -> int:
 
     mdl: the shortest description.  accuracy: the smallest validation loss (or loss, where no rows were held back).
     best: of the rows with less than 1.5 times the smallest loss, the one with the steepest fall of the logarithm of the
-    loss per unit of complexity.  Rows with more terms than the rows of data allow are not looked at: they interpolate.
+    loss per unit of complexity.  Formulas with more terms, or more fitted numbers, than the rows of data allow are not
+    looked at: they interpolate.
     """
     eligible = equations["n_terms"].to_numpy() <= terms_for(n_rows)
+    eligible &= np.isfinite(equations["description_length"].to_numpy())
     if not eligible.any():
         return 0
     loss = equations["validation_loss"].to_numpy()

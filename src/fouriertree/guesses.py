@@ -39,7 +39,13 @@ def _unknown_names(text: str, names: Sequence[str], known: PrimitiveSet) -> list
     unknown: dict[str, None] = {}
     for token, following in pairwise(tokenize(text)):
         word = token.text
-        if token.kind != "word" or following.text == "(" or word in names or word in CONSTANTS or word in known:
+        if (
+            token.kind != "word"
+            or following.text == "("
+            or word in names
+            or word in CONSTANTS
+            or word in known
+        ):
             continue
         if not COLUMN_NAME.fullmatch(word):
             unknown[word] = None

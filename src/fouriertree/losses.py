@@ -32,7 +32,12 @@ class Loss:
         """What every row costs: (n_rows,)."""
         errors = y - predicted
         if self.function is not None:
-            return np.asarray(self.function(y, predicted), dtype=np.float64)
+            costs = np.asarray(self.function(y, predicted), dtype=np.float64)
+            if costs.shape != y.shape:
+                raise ValueError(
+                    f"loss must return what each of {len(y)} rows costs; got an array of shape {costs.shape}"
+                )
+            return costs
         if self.name == "squared":
             return np.square(errors)
         if self.name == "huber":
@@ -46,18 +51,18 @@ class Loss:
     def weights(self, y: Floats, predicted: Floats) -> Floats:
         """Weights of the squares that touch the cost at these errors (iteratively reweighted least squares)."""
         errors = y - predicted
-        size = np.abs(errors)
+        width = spread(errors)
         # Errors of nothing would weigh infinitely.
-        least = 1e-4 * spread(errors) + 1e-12 * float(np.abs(y).max(initial=0.0)) + 1e-300
-        if self.name == "huber":
-            return np.minimum(1.0, HUBER * spread(errors) / np.maximum(size, least))
-        if self.name == "quantile":
-            side = np.where(errors >= 0.0, self.quantile, 1.0 - self.quantile)
-            return side / np.maximum(size, least)
-        if self.name == "absolute":
-            return 1.0 / np.maximum(size, least)
+        least = 1e-4 * width + 1e-12 * float(np.abs(y).max(initial=0.0)) + 1e-300
+        size: Floats = np.maximum(np.abs(errors), least)
         if self.function is not None:
-            return np.maximum(self.cost(y, predicted), 0.0) / np.maximum(size, least) ** 2
+            return np.maximum(self.cost(y, predicted), 0.0) / size**2
+        if self.name == "huber":
+            return np.minimum(1.0, HUBER * width / size)
+        if self.name == "quantile":
+            return np.where(errors >= 0.0, self.quantile, 1.0 - self.quantile) / size
+        if self.name == "absolute":
+            return 1.0 / size
         return np.ones_like(y)
 
 
@@ -69,9 +74,11 @@ def spread(errors: Floats) -> float:
 def as_loss(loss: str | LossFunction, quantile: float) -> Loss:
     """The loss of that name, or of a function cost(y, predicted) of arrays."""
     if callable(loss):
-        return Loss(getattr(loss, "__name__", "your function"), function=loss)
+        return Loss("your function", function=loss)
     if loss not in NAMES:
-        raise ValueError(f"loss must be one of {', '.join(NAMES)}, or a function of (y, predicted); got {loss!r}")
+        raise ValueError(
+            f"loss must be one of {', '.join(NAMES)}, or a function of (y, predicted); got {loss!r}"
+        )
     if not 0.0 < quantile < 1.0:
         raise ValueError(f"quantile must lie between 0 and 1; got {quantile!r}")
     return Loss(loss, quantile)

@@ -19,6 +19,9 @@ Floats = NDArray[np.float64]
 EXACT = 1e-24
 #: a number may be moved by this many standard errors, or by this relative amount where the fit is exact
 ERRORS, ROUNDING = 4.0, 1e-7
+#: where more than this share of the variance is unexplained, there is no law whose numbers could be short, and short
+#: ones are worth only this part of what they save
+LAWLESS, LAWLESS_WORTH = 0.02, 0.25
 #: what a number of zero saves: itself, and what it stands in front of
 NATS_OF_A_TERM = 6.0
 #: Gauss–Newton steps after a number was fixed
@@ -37,6 +40,15 @@ class Nice:
 
 def nice_numbers(value: float, tolerance: float) -> Iterator[Nice]:
     """Short numbers within `tolerance`: fractions, multiples of π and of 1/π, decimals; cheapest first in each kind."""
+    yield from _fractions(value, tolerance)
+    for digits in (1, 2, 3, 4):
+        rounded = float(f"{value:.{digits - 1}e}")
+        if rounded and abs(rounded - value) <= tolerance:
+            yield Nice(rounded, 1.0 + 2.3 * digits)
+            return
+
+
+def _fractions(value: float, tolerance: float) -> Iterator[Nice]:
     for unit, extra in ((1.0, 0.0), (pi, 1.5), (1.0 / pi, 1.5)):
         # Multiples of π lie dense: only one that is nearly exact is more than chance.
         near = tolerance if unit == 1.0 else min(tolerance, 1e-3 * abs(value))
@@ -44,11 +56,21 @@ def nice_numbers(value: float, tolerance: float) -> Iterator[Nice]:
             p = round(value / unit * q)
             if p and gcd(p, q) == 1 and abs(p) <= 64 and abs(p / q * unit - value) <= near:
                 yield Nice(p / q * unit, extra + log(1 + abs(p)) + log(q))
-    for digits in (1, 2, 3, 4):
-        rounded = float(f"{value:.{digits - 1}e}")
-        if rounded and abs(rounded - value) <= tolerance:
-            yield Nice(rounded, 1.0 + 2.3 * digits)
-            return
+
+
+def costs_of_numbers(expression: Expression, fitted: float) -> list[float]:
+    """What writing down each number of a formula costs, in nats: `fitted`, or less for one that is short.
+
+    >>> from fouriertree.expr import parse
+    >>> [round(cost, 1) for cost in costs_of_numbers(parse("2.71*x0^2 + sin(x0/3)"), 9.0)]
+    [7.9, 1.4]
+    """
+    numbers = expression.const[expression.op == CONST].tolist()
+    return [
+        min((nice.cost for nice in nice_numbers(value, 1e-14 * abs(value)) if nice.cost < fitted), default=fitted)
+        for value in numbers
+        if value != 0.0
+    ]
 
 
 @dataclass
@@ -109,7 +131,8 @@ class _Fit:
             return np.full(len(slopes), np.inf)
         lengths[lengths == 0.0] = np.inf
         inverse = np.linalg.pinv((slopes / lengths[:, None]) @ (slopes / lengths[:, None]).T, rcond=1e-13)
-        return np.sqrt(np.maximum(variance * np.diag(inverse), 0.0)) / lengths
+        found: Floats = np.sqrt(np.maximum(variance * np.diag(inverse), 0.0)) / lengths
+        return found
 
 
 def _solve(slopes: Floats, residual: Floats) -> Floats | None:
@@ -147,6 +170,8 @@ def snapped(expression: Expression, X: Floats, y: Floats, weights: Floats) -> Ex
         fit, loss = _Fit(expression, X, y, roots, free, length2).refitted()
         if not isfinite(loss):
             return expression
+        share = loss * length2 / (float(np.sum(np.square(roots * (y - np.average(y, weights=roots**2))))) or 1.0)
+        worth = 1.0 if share <= LAWLESS else LAWLESS_WORTH
         tried: set[int] = set()
         while (choice := _choice(fit, loss, tried)) is not None:
             i, nice, saving = choice
@@ -156,7 +181,7 @@ def snapped(expression: Expression, X: Floats, y: Floats, weights: Floats) -> Ex
             moved = _Fit(fit.with_numbers(const).expression, X, y, roots, still_free, length2)
             new, new_loss = moved.refitted()
             worse = 0.5 * len(y) * (log(max(new_loss, EXACT)) - log(max(loss, EXACT))) if isfinite(new_loss) else np.inf
-            if worse < saving:
+            if worse < worth * saving:
                 fit, loss = new, new_loss
     return fit.expression
 

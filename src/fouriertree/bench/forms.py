@@ -22,11 +22,11 @@ POINTS = 100
 
 
 def has_form(formula: Any, data: Data) -> bool:
-    """Whether a formula has the form that `data.law` names: `power e₀ e₁ …` or `exponential k`."""
+    """Whether a formula has the form that `data.law` names: `power e₀ e₁ …`, `log-power …` or `exponential k`."""
     assert data.law is not None
     kind, *numbers = data.law.split()
     check: Callable[[Any, Sequence[Any], list[float], Array], bool]
-    check = {"power": is_power, "exponential": is_exponential}[kind]
+    check = {"power": is_power, "log-power": is_log_power, "exponential": is_exponential}[kind]
     return check(formula, data.symbols, [float(number) for number in numbers], between(data.X))
 
 
@@ -52,6 +52,22 @@ def is_power(formula: Any, symbols: Sequence[Any], exponents: Sequence[float], p
             points[:, j] * evaluate(sympy.diff(formula, symbol), symbols, points) / value
             for j, symbol in enumerate(symbols)
         ]
+    return all(bool(np.all(np.abs(f - e) <= STRAY)) for f, e in zip(found, exponents, strict=True))
+
+
+def is_log_power(formula: Any, symbols: Sequence[Any], exponents: Sequence[float], points: Array) -> bool:
+    """log(c·Π xⱼ^eⱼ), the law of a quantity that was recorded as a logarithm: xⱼ·∂f/∂xⱼ = eⱼ for every j.
+
+    >>> import sympy
+    >>> r, points = sympy.Symbol("r", positive=True), np.linspace(1.0, 9.0, 9)[:, None]
+    >>> is_log_power(sympy.log(7 / r**2), [r], [-2.0], points), is_log_power(7 / r**2, [r], [-2.0], points)
+    (True, False)
+    """
+    import sympy
+
+    found = [
+        points[:, j] * evaluate(sympy.diff(formula, symbol), symbols, points) for j, symbol in enumerate(symbols)
+    ]
     return all(bool(np.all(np.abs(f - e) <= STRAY)) for f, e in zip(found, exponents, strict=True))
 
 

@@ -12,7 +12,7 @@ import typer
 
 from fouriertree.cli.errors import InputError, listed
 from fouriertree.cli.interrupts import Interrupts, interrupts_end_the_search
-from fouriertree.cli.options import LARGEST_SEED, one_of, seconds, whole_number
+from fouriertree.cli.options import LARGEST_SEED, one_of, seconds, share, whole_number
 from fouriertree.cli.output import note, say
 from fouriertree.cli.show import show
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 PICTURES = (".png", ".pdf", ".svg")
 #: PrimitiveSet.default() in words, for a help text that imports nothing
 DEFAULT_OPERATORS = "+,-,*,/,sin,cos,exp,log,sqrt,square,tanh"
+#: what SymbolicRegressor does unless told otherwise, and help texts say
+MAX_TERMS, MAX_SIZE, QUANTILE = 10, 80, 0.5
 #: GP has no end of its own
 GP_TRAVERSES = 100_000
 #: of so many small trees, FTG takes the one that describes the data most briefly
@@ -54,6 +56,7 @@ class LossName(StrEnum):
     squared = "squared"
     absolute = "absolute"
     huber = "huber"
+    quantile = "quantile"
 
 
 SEARCH, SEARCHES = one_of(SearchName), "|".join(SearchName)
@@ -101,21 +104,29 @@ def fit(
         "--max-terms",
         parser=whole_number(1),
         metavar="N",
-        help="Terms at most; 10, and no limit with gram-svd.",
+        help=f"Terms at most; {MAX_TERMS}, and no limit with gram-svd.",
     ),
     max_size: int | None = typer.Option(
         None,
         "--max-size",
         parser=whole_number(1),
         metavar="N",
-        help="Complexity of a formula at most, for hybrid; 80 unless told otherwise.",
+        help=f"Complexity of a formula at most, for hybrid; {MAX_SIZE} unless told otherwise.",
     ),
     loss: LossName = typer.Option(
         LossName.squared,
         "--loss",
         parser=LOSS,
         metavar=LOSSES,
-        help="What an error costs; absolute and huber do not mind a few wild rows.",
+        help="What an error costs; absolute and huber do not mind a few wild rows, and quantile finds a formula that a "
+        "share of the rows stays below.",
+    ),
+    quantile: float | None = typer.Option(
+        None,
+        "--quantile",
+        parser=share,
+        metavar="SHARE",
+        help=f"That share, for --loss quantile; {QUANTILE} unless told otherwise.",
     ),
     model_selection: Selection = typer.Option(
         Selection.mdl,
@@ -167,12 +178,14 @@ def fit(
     with interrupts_end_the_search() as interrupts:
         check_outputs(data, output, plot)
         check_search(search, projector, max_terms, max_size, guess)
+        check_loss(loss, quantile)
         limited = time_limit is not None or max_evaluations is not None
         settings = {
             **search_settings(search, projector, max_terms, operators, limited),
-            "max_size": 80 if max_size is None else max_size,
+            "max_size": MAX_SIZE if max_size is None else max_size,
             "guesses": guess,
             "loss": str(loss),
+            "quantile": QUANTILE if quantile is None else quantile,
             "model_selection": str(model_selection),
             "time_limit": time_limit,
             "max_evaluations": max_evaluations,
@@ -246,11 +259,20 @@ def check_search(
     """Options that the search has no use for are refused, not forgotten."""
     one_tree = search in (SearchName.one_plus_lambda, SearchName.gp)
     if one_tree and (projector is not None or max_terms is not None):
-        raise InputError(f"--projector and --max-terms are about sums of trees; --search {search} finds one tree")
+        raise InputError(
+            f"--projector and --max-terms are about sums of trees; --search {search} finds one tree"
+        )
     if search is not SearchName.ftg and projector is not None:
         raise InputError(f"--projector is about ftg; give --search ftg with it, not {search}")
     if search is not SearchName.hybrid and (max_size is not None or guess):
-        raise InputError(f"--max-size and --guess are about the hybrid search; --search {search} has no use for them")
+        raise InputError(
+            f"--max-size and --guess are about the hybrid search; --search {search} has no use for them"
+        )
+
+
+def check_loss(loss: LossName, quantile: float | None) -> None:
+    if quantile is not None and loss is not LossName.quantile:
+        raise InputError(f"--quantile is about --loss quantile; give that with it, not {loss}")
 
 
 def check_guesses(guesses: list[str], X: pd.DataFrame, operators: PrimitiveSet | None) -> None:
@@ -276,14 +298,16 @@ def search_settings(
     """What SymbolicRegressor is told about the search."""
     named = None if operators is None else parse_operators(operators)
     if search is SearchName.hybrid:
-        return {"operators": named, "max_terms": 10 if max_terms is None else max_terms}
+        return {"operators": named, "max_terms": MAX_TERMS if max_terms is None else max_terms}
     if search is not SearchName.ftg:
         return {"operators": named, **gp_settings(search, limited)}
     from fouriertree import FTG, GramSVD, PrimitiveSet, RampedHalfAndHalf
 
     if projector is not ProjectorName.gram_svd:
         generator = RampedHalfAndHalf(1, FTG_LEVELS)
-        ftg = FTG(generator=generator, best_of=FTG_BEST_OF, max_terms=10 if max_terms is None else max_terms)
+        ftg = FTG(
+            generator=generator, best_of=FTG_BEST_OF, max_terms=MAX_TERMS if max_terms is None else max_terms
+        )
         return {"search": ftg, "operators": named}
     say("FTG as published: Gram matrix and SVD, trees of up to 10 levels, the first relevant one is taken")
     return {

@@ -41,6 +41,16 @@ def seconds(text: str) -> float:
     return number
 
 
+def share(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0.0 < number < 1.0:
+        raise typer.BadParameter(f"it must be a share between 0 and 1, such as 0.9; got {str(text)!r}")
+    return number
+
+
 def one_of(choices: type[Choice]) -> Callable[[str], Choice]:
     """A parser of the values of an enumeration."""
 

@@ -28,7 +28,9 @@ class Complexity:
         known = PrimitiveSet.catalogue() if primitives is None else PrimitiveSet.catalogue().union(primitives)
         for name, value in (own or {}).items():
             if not (isinstance(value, int) and value >= 1):
-                raise ValueError(f"the complexity of {name!r} must be a whole number of at least 1; got {value!r}")
+                raise ValueError(
+                    f"the complexity of {name!r} must be a whole number of at least 1; got {value!r}"
+                )
             opcode = known.find(name).opcode
             if opcode < USER_OPCODE_START:
                 self._table[opcode] = value

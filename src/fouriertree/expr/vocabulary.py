@@ -25,6 +25,7 @@ class Vocabulary:
         return self._name(role) is not None
 
     def _name(self, role: str) -> str | None:
+        name: str
         for name in (role, *_STAND_INS.get(role, ())):
             if name in self.primitives:
                 return name
@@ -108,6 +109,10 @@ def nice_ratio(value: float, tolerance: float, largest: int = 6) -> Fraction | N
     """The simple fraction within `tolerance` of a value, or None."""
     for denominator in (1, 2, 3, 4):
         nearest = round(value * denominator)
-        if nearest and abs(nearest) <= largest * denominator and abs(value - nearest / denominator) <= tolerance:
+        if (
+            nearest
+            and abs(nearest) <= largest * denominator
+            and abs(value - nearest / denominator) <= tolerance
+        ):
             return Fraction(nearest, denominator)
     return None

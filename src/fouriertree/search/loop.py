@@ -71,7 +71,8 @@ def _reason_to_stop(state: Any, budget: Budget, started: float) -> str | None:
     progress = state.progress
     seconds = time.monotonic() - started
     return (
-        budget.reason_to_stop(progress.traverses, seconds, progress.loss, progress.candidates) or state.finished
+        budget.reason_to_stop(progress.traverses, seconds, progress.loss, progress.candidates)
+        or state.finished
     )
 
 

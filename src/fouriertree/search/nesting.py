@@ -27,16 +27,24 @@ class Nesting:
         limits = []
         for outer, inner in rules.items():
             if not isinstance(inner, Mapping):
-                raise ValueError(f"nesting must say how often, such as {{{outer!r}: {{'sin': 0}}}}; got {inner!r}")
+                raise ValueError(
+                    f"nesting must say how often, such as {{{outer!r}: {{'sin': 0}}}}; got {inner!r}"
+                )
             for name, most in inner.items():
                 if not (isinstance(most, int) and most >= 0):
-                    raise ValueError(f"nesting[{outer!r}][{name!r}] must be a whole number, 0 or more; got {most!r}")
-            limits.append((known.find(outer).opcode, tuple((known.find(k).opcode, n) for k, n in inner.items())))
+                    raise ValueError(
+                        f"nesting[{outer!r}][{name!r}] must be a whole number, 0 or more; got {most!r}"
+                    )
+            limits.append(
+                (known.find(outer).opcode, tuple((known.find(k).opcode, n) for k, n in inner.items()))
+            )
         return cls(tuple(limits))
 
     def allows(self, expression: Expression) -> bool:
         return all(
-            _deepest(expression, outer, inner) <= most for outer, rules in self.limits for inner, most in rules
+            _deepest(expression, outer, inner) <= most
+            for outer, rules in self.limits
+            for inner, most in rules
         )
 
     def allow(self, terms: Sequence[Expression]) -> bool:

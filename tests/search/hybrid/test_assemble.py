@@ -103,7 +103,10 @@ def test_terms_with_the_target_become_a_denominator(seed, n_above, n_below, fact
 @pytest.mark.xfail(reason="a fraction in the image t² is told as the fraction itself, and not its root")
 def test_a_fraction_in_an_image_becomes_the_inverse_of_the_fraction(n_above):
     X = rows(0)
-    above, below = (parse("x0"), parse("x1^2"))[:n_above], V.product([parse("x2"), Expression.variable(TARGET)])
+    above, below = (
+        (parse("x0"), parse("x1^2"))[:n_above],
+        V.product([parse("x2"), Expression.variable(TARGET)]),
+    )
     coefficients = (*(2.0, 0.5)[:n_above], -0.7)
     fraction = (2.0 * X[:, 0] + (0.5 * X[:, 1] ** 2 if n_above == 2 else 0.0)) / (1.0 + 0.7 * X[:, 2])
     [term] = terms_for_target(V, view_of(X), LINKS_BY_NAME["t^2"], coefficients, (*above, below), TARGET)

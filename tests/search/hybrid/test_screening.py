@@ -38,9 +38,7 @@ def slow_gain(vector, residual, basis):
 def slow_products(A, roots, residual, basis):
     """{(i, j): gain of a_i·a_j} for i ≤ j."""
     m = len(A)
-    return {
-        (i, j): slow_gain(roots * A[i] * A[j], residual, basis) for i in range(m) for j in range(i, m)
-    }
+    return {(i, j): slow_gain(roots * A[i] * A[j], residual, basis) for i in range(m) for j in range(i, m)}
 
 
 def slow_sums(directions, residual):
@@ -99,7 +97,9 @@ def test_the_best_sums_are_those_of_brute_force(m):
 
 
 @settings(max_examples=30, deadline=None)
-@given(seed=seeds, m=st.integers(1, 12), k=st.integers(0, 3), block=st.integers(1, 13), count=st.integers(1, 90))
+@given(
+    seed=seeds, m=st.integers(1, 12), k=st.integers(0, 3), block=st.integers(1, 13), count=st.integers(1, 90)
+)
 def test_neither_the_size_of_a_block_nor_the_count_changes_which_are_best(seed, m, k, block, count):
     A, roots, residual, basis = problem(seed, m, 20, k)
     directions = unit(np.array([without_span(a, basis) for a in A]))
@@ -164,4 +164,6 @@ def test_without_atoms_there_are_no_pairs():
 def test_equal_gains_come_in_the_order_of_the_atoms():
     directions = np.eye(6, dtype=np.float32)
     pairs = best_sums(directions, np.full(6, 6**-0.5, np.float32), 15)
-    assert list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)) == list(combinations(range(6), 2))
+    assert list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)) == list(
+        combinations(range(6), 2)
+    )

@@ -12,9 +12,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 def differences(function, x, step=1e-5):
     """∂function/∂x by central differences: (len(x), *shape of the value)."""
-    return np.array(
-        [(function(x + e) - function(x - e)) / (2.0 * step) for e in step * np.eye(len(x))]
-    )
+    return np.array([(function(x + e) - function(x - e)) / (2.0 * step) for e in step * np.eye(len(x))])
 
 
 def drawn(seed, n=25, d=2):
@@ -74,7 +72,10 @@ def test_the_gradient_of_a_surrogate_is_that_of_finite_differences(seed, d):
         _, gradient = surrogate.values_and_gradient(point[None])
         steps = np.diag(1e-5 * spread)
         slow = [
-            (surrogate.values_and_gradient((point + e)[None])[0] - surrogate.values_and_gradient((point - e)[None])[0])
+            (
+                surrogate.values_and_gradient((point + e)[None])[0]
+                - surrogate.values_and_gradient((point - e)[None])[0]
+            )
             / (2.0 * e.sum())
             for e in steps
         ]

@@ -12,6 +12,7 @@ from fouriertree.expr import Expression
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.complexity import Complexity
 from fouriertree.model import sum_of_terms
+from fouriertree.poles import WORTH_A_POLE, runs_away
 from fouriertree.projection.variable import FitData, Fitted, fit_constants
 from fouriertree.search.hybrid.explore import EXACT, NATS_PER_UNIT, structural
 from fouriertree.search.hybrid.table import Table
@@ -80,6 +81,7 @@ class Archive:
         self.fits = 0
         self.traverses = 0  #: passes over the rows: for every fit, terms and steps
         self._quick: FitData | None = None
+        self._best_without_pole = 1.0
 
     @property
     def n_rows(self) -> int:
@@ -132,15 +134,22 @@ class Archive:
         entry = Entry(tuple(fit.coefficients.tolist()), terms, fit.loss / self.length2, self._complexity(fit))
         if entry.complexity > self.limits.max_complexity:
             return np.inf
-        known = self.entries.setdefault(entry.complexity, [])
-        if len(known) < KEPT or entry.loss < known[-1].loss:
+        known = self.entries.get(entry.complexity, [])
+        if (len(known) < KEPT or entry.loss < known[-1].loss) and self._believable(entry):
             known.append(entry)
             known.sort(key=lambda e: e.loss)
-            del known[KEPT:]
+            self.entries[entry.complexity] = known[:KEPT]
             self.new.append(entry)
         if entry.loss <= EXACT and (self.law is None or entry.complexity < self.law.complexity) and self._holds(entry):
             self.law = entry
         return entry.score(self.n_rows)
+
+    def _believable(self, entry: Entry) -> bool:
+        """Whether it stays finite between the rows, or explains so much that a pole belongs to the law."""
+        if any(runs_away(e, self.table.X) for e in entry.terms):
+            return entry.loss <= WORTH_A_POLE * self._best_without_pole
+        self._best_without_pole = min(self._best_without_pole, entry.loss)
+        return True
 
     def _complexity(self, fit: Fitted) -> int:
         """Of the whole formula as it would be written."""

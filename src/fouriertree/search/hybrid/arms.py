@@ -49,7 +49,8 @@ class Arm:
     """Best-first growth in one image; what it finds is assembled for y and offered to the archive."""
 
     def __init__(
-        self, archive: Archive, vocabulary: Vocabulary, view: View, link: Link, pool: Pool, max_terms: int, most_atoms: int
+        self, archive: Archive, vocabulary: Vocabulary, view: View, link: Link, pool: Pool, max_terms: int,
+        most_atoms: int,
     ) -> None:  # fmt: skip
         self.archive, self.vocabulary = archive, vocabulary
         self.view, self.link, self.pool = view, link, pool

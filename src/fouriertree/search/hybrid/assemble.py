@@ -8,9 +8,9 @@ import numpy as np
 
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import MUL, VAR
+from fouriertree.expr.vocabulary import ONE, Vocabulary
 from fouriertree.search.hybrid.links import IDENTITY, Link
 from fouriertree.search.hybrid.symmetry import View
-from fouriertree.expr.vocabulary import ONE, Vocabulary
 
 
 def weighted_sum(v: Vocabulary, coefficients: Sequence[float], expressions: Sequence[Expression]) -> Expression:

@@ -95,12 +95,14 @@ WIDE = (1.0, 2.0, -1.0, -2.0, 0.5, -0.5, 3.0, -3.0, 1.5, -1.5, 4.0, -4.0)
 MIDDLE = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0)
 NARROW = (1.0, -1.0, 2.0, -2.0)
 PLAIN = (1.0, -1.0)
+#: variables of which logarithms of products are taken
+MOST_LOGGED = 5
 
 
 def monomials(V: Floats, v: Vocabulary, limit: int, whole: bool = False) -> list[Powers]:
     """Products of powers of one to five variables, simplest first, as many as `limit`; or of whole powers only."""
     d = len(V)
-    positive, nonzero = (V > 0.0).all(axis=1), (V != 0.0).all(axis=1)
+    positive, nonzero = np.all(V > 0.0, axis=1), np.all(V != 0.0, axis=1)
 
     def allowed(i: int, p: float) -> bool:
         if not v.can_raise(p) or (whole and p != int(p)):
@@ -159,6 +161,19 @@ def function_atoms(V: Floats, v: Vocabulary, args: Sequence[Powers], periods: in
             for make in (_waves, _growth, _shifted):
                 for rank, atom, column in make(powers, u, v, periods):
                     yield rank + extra, atom, column
+
+
+def log_atoms(V: Floats, v: Vocabulary) -> Iterator[Ranked]:
+    """Logarithms of products of three positive variables or their inverses: one term instead of three."""
+    positive = np.flatnonzero((V > 0.0).all(axis=1))[:MOST_LOGGED].tolist()
+    if not ("log" in v and "mul" in v and v.divides):
+        return
+    for columns in combinations(positive, 3):
+        for signs in product((1.0, -1.0), repeat=2):
+            powers = [0.0] * len(V)
+            for i, p in zip(columns, (1.0, *signs), strict=True):
+                powers[i] = p
+            yield 1, Atom(tuple(powers), "log"), np.log(power_values(V, [tuple(powers)])[0])
 
 
 def function_values(function: str, constant: float, u: Floats) -> Floats:
@@ -280,6 +295,7 @@ def make_atoms(
         extra += [(0, Atom(single(d, i, 1.0), "log"), np.log(u)) for i, u in enumerate(V) if u.min() > 0.0]
     if recipe.functions:
         extra += function_atoms(V, v, args, recipe.periods)
+        extra += log_atoms(V, v)
         if "add" in v and "mul" in v:
             extra += wave_sums(V, v)
             extra += sum_atoms(V, v, args[: 12 if d <= 3 else 8])

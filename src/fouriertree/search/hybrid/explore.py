@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST
+from fouriertree.expr.vocabulary import ONE, Vocabulary
 from fouriertree.projection.variable import FitData, fit_constants
 from fouriertree.search.hybrid.assemble import uses
 from fouriertree.search.hybrid.atoms import Atoms
 from fouriertree.search.hybrid.screening import best_products, best_sums
-from fouriertree.expr.vocabulary import ONE, Vocabulary
 
 Floats = NDArray[np.float64]
 Shape = frozenset[tuple[bytes, bytes]]

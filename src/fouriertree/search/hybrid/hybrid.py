@@ -25,6 +25,7 @@ from fouriertree.search.hybrid.assemble import terms_for_target
 from fouriertree.search.hybrid.chain import Chain
 from fouriertree.search.hybrid.evolve import Evolution
 from fouriertree.search.hybrid.explore import EXACT
+from fouriertree.search.hybrid.linear import linear_sums
 from fouriertree.search.hybrid.links import IDENTITY, LINKS, Link
 from fouriertree.search.hybrid.symmetry import View, reduced_views, single_index
 from fouriertree.search.hybrid.table import Table, make_table
@@ -101,6 +102,9 @@ class Hybrid:
         yield
         if table.n_columns == 0:
             return
+
+        archive.offer(linear_sums(table, self.max_terms), iterations=0)
+        yield
 
         def make(view: View, link: Link, pool: Pool) -> Arm:
             return Arm(archive, v, view, link, pool, self.max_terms, self.most_atoms)

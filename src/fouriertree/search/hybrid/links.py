@@ -58,6 +58,14 @@ def _power(name: str, p: float) -> Link:
     )  # fmt: skip
 
 
+def _exponential(k: float) -> Link:
+    """g(t) = exp(k·t), so t = log(g)/k."""
+    return Link(
+        f"exp {k:g}t", ("log",), lambda t: np.exp(k * t), lambda t: k * np.exp(k * t), False,
+        lambda v, e: v.apply("log", e),
+    )  # fmt: skip
+
+
 IDENTITY = Link("t", (), lambda t: t, np.ones_like, False, lambda v, e: e)
 LINKS = (
     IDENTITY,
@@ -68,11 +76,6 @@ LINKS = (
     _power("sqrt t", 0.5),
     _power("1/sqrt t", -0.5),
     # The law is log(Σ)/k: neither unit of t is the natural one, and k comes out of the fit in the end.
-    *(
-        Link(
-            f"exp {k:g}t", ("log",), lambda t, k=k: np.exp(k * t), lambda t, k=k: k * np.exp(k * t), False,
-            lambda v, e: v.apply("log", e),
-        )
-        for k in (1.0, 3.0)
-    ),
+    _exponential(1.0),
+    _exponential(3.0),
 )

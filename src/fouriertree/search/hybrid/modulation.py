@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from fouriertree.search.hybrid.atoms import Atom, function_atoms, function_values, single
 from fouriertree.expr.vocabulary import Vocabulary
+from fouriertree.search.hybrid.atoms import Atom, function_atoms, function_values, single
 
 Floats = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ MOST_TERMS = 28
 
 def polynomials(V: Floats, most: int) -> Floats:
     """Products of standardised logarithms (or values, where not positive), by degree: (n_rows, n_terms ≤ most)."""
-    positive = (V > 0.0).all(axis=1)
+    positive = np.all(V > 0.0, axis=1)
     z = np.where(positive[:, None], np.log(np.where(V > 0.0, V, 1.0)), V)
     z = (z - z.mean(axis=1, keepdims=True)) / (z.std(axis=1, keepdims=True) + 1e-300)
     columns = [np.ones(V.shape[1])]

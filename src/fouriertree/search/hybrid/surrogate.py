@@ -7,6 +7,7 @@ together; what it suggests is verified by the search on the data themselves.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +72,7 @@ def fit_surrogate(Z: Floats, t: Floats, rng: np.random.Generator) -> Surrogate |
     few = rows[:ROWS_FOR_LENGTHS]
     bounds = [LENGTHS] * z.shape[1] + [HEIGHT, NOISE]
     starts = [np.concatenate([np.full(z.shape[1], length), [0.5, -5.0]]) for length in STARTS]
-    found = None
+    found: Any = None
     for start in starts:
         run = minimize(
             negative_evidence, start, (z[few], u[few]), jac=True, method="L-BFGS-B", bounds=bounds,

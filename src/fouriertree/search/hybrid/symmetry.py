@@ -4,13 +4,13 @@ With e_i = x_i·∂f/∂x_i and g_i = ∂f/∂x_i, for every point of the data:
 e_i = p·f         ⇔  f = x_i^p · (something without x_i),
 e_i = (p/q)·e_j   ⇔  f depends on x_i and x_j through x_i^p·x_j^q only,
 g_i = c·g_j       ⇔  f depends on x_i and x_j through c·x_i + x_j only.
-All are proportions of vectors, so neither units nor order matter.  A symmetry is a proposal: doubtful ones are kept only
-if a surrogate in fewer variables predicts better, and every law is fitted and checked on the data.
+All are proportions of vectors, so neither units nor order matter.  A symmetry is a proposal: doubtful ones are kept
+only if a surrogate in fewer variables predicts better, and every law is fitted and checked on the data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
-from fouriertree.search.hybrid.surrogate import fit_surrogate
 from fouriertree.expr.vocabulary import Vocabulary, nice_ratio
+from fouriertree.search.hybrid.surrogate import fit_surrogate
 
 Floats = NDArray[np.float64]
+Map = Callable[[Floats], Floats]
 
 #: squared sines up to which two vectors are proportional beyond doubt: at best, and per squared error of the surrogate
 SINE2, SINE2_PER_ERROR2, CERTAIN = 3e-6, 30.0, 3e-3
@@ -111,10 +112,13 @@ def slopes(view: View, rng: np.random.Generator) -> Slopes | None:
 def _slopes(view: View, transform: str, seed: int) -> Slopes | None:
     rng = np.random.default_rng(seed)
     V, t = view.V, view.t
-    positive = (V > 0.0).all(axis=1)
+    positive = np.all(V > 0.0, axis=1)
     inputs = np.where(positive[:, None], np.log(np.where(V > 0.0, V, 1.0)), V)
     middle = float(np.median(np.abs(t))) or 1.0
     order = rng.permutation(len(t))
+    forward: Map
+    back: Map
+    slope: Map
     if transform == "log":
         sign = 1.0 if np.median(t) > 0.0 else -1.0
         order = order[sign * t[order] > 0.02 * middle]

@@ -63,8 +63,8 @@ def make_table(problem: Problem, seed: int, wanted: Collection[int] = ()) -> Tab
         X_held, y_held, w_held = problem.holdout.samples()[-1]
         held = X_held[:, columns] / scales, y_held / y_scale, w_held
     return Table(
-        np.ascontiguousarray(X[np.ix_(rows, columns)] / scales), y[rows] / y_scale, weights[rows] / weights[rows].mean(),
-        columns, scales, y_scale, screen, held,
+        np.ascontiguousarray(X[np.ix_(rows, columns)] / scales), y[rows] / y_scale,
+        weights[rows] / weights[rows].mean(), columns, scales, y_scale, screen, held,
     )  # fmt: skip
 
 

@@ -1,0 +1,263 @@
+"""The hybrid as a whole: laws come out to rounding, in any units and order, again and again, and odd data do no harm."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fouriertree import EmpiricalSpace, Grammar, PrimitiveSet, Problem, SymbolicRegressor
+from fouriertree.search import Accepted, Budget, Hybrid, Offered, run
+from fouriertree.search.hybrid.hybrid import LAW
+
+LAWS = {
+    "power law": (3, lambda a, b, c: 6.67 * a * b / c**2),
+    "ratio": (2, lambda a, b: a / (1.0 + 2.0 * a * b)),
+    "sine": (1, lambda a: 2.5 * np.sin(1.7 * a + 0.4) + 1.0),
+    "modulated sine": (2, lambda a, b: b * np.sin(2.3 * a)),
+    "moving mass": (2, lambda m, v: m / np.sqrt(1.0 - v**2 / 16.0)),
+    "length": (2, lambda a, b: np.sqrt(a**2 + b**2)),
+    "decay": (2, lambda a, b: a * np.exp(-b)),
+}
+
+
+def rows(d, n=100, seed=0):
+    return np.random.default_rng(seed).uniform(0.5, 3.0, (n, d))
+
+
+def fitted(X, y, **settings):
+    settings = {"random_state": 0, "max_evaluations": 20_000_000} | settings
+    return SymbolicRegressor(**settings).fit(X, y)
+
+
+def relative_error(model, X, y):
+    return np.abs(model.predict(X) - y).max() / np.abs(y).max()
+
+
+def columns_of(model):
+    return {i for e in model.model_.expressions for i in e.columns}
+
+
+# Laws -------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("d", "law"), LAWS.values(), ids=LAWS)
+def test_a_law_is_found_to_rounding_and_known_to_be_one(d, law):
+    X, new = rows(d, 60), rows(d, seed=1)
+    model = fitted(X, law(*X.T))
+    assert model.stop_reason_ == LAW
+    # On rows that were not there when it was found, within the range and a little beyond.
+    assert relative_error(model, new, law(*new.T)) < 1e-10
+    assert relative_error(model, 1.05 * new, law(*(1.05 * new.T))) < 1e-9
+
+
+def test_a_column_that_does_not_matter_is_left_out():
+    X = rows(4)
+    model = fitted(X, X[:, 2] * np.exp(-X[:, 0]))
+    assert columns_of(model) == {0, 2}
+    assert relative_error(model, X, X[:, 2] * np.exp(-X[:, 0])) < 1e-12
+
+
+def problem(X, y):
+    return Problem(EmpiricalSpace(X, y), Grammar(PrimitiveSet.default(), X.shape[1]))
+
+
+def test_a_run_ends_with_the_law_and_tells_it_last():
+    X = rows(3)
+    y = X[:, 0] * X[:, 1] / X[:, 2] - 0.7
+    events = []
+    result = run(Hybrid(), problem(X, y), Budget(max_candidates=20_000_000), [events.append])
+    assert result.reason == LAW
+    best = [e for e in events if isinstance(e, Accepted)][-1]
+    told = sum(c * e.evaluate(X) for c, e in zip(best.coefficients, best.expressions, strict=True))
+    np.testing.assert_allclose(told, y, rtol=1e-12)
+    assert best.progress.loss == result.state.progress.loss
+    assert {tuple(e.expressions) for e in events if isinstance(e, Accepted)} <= {
+        tuple(e.expressions) for e in events if isinstance(e, Offered)
+    }
+
+
+# Invariance -------------------------------------------------------------------------------------------------
+def noisy(seed=0, n=60):
+    X = rows(3, n, seed)
+    return X, X[:, 0] * X[:, 1] / (X[:, 2] + 1.0) + np.random.default_rng(seed).normal(0.0, 0.1, n)
+
+
+def standing(X, y, limit=150_000):
+    """What a short run keeps, in units of its own: {complexity: losses}."""
+    state = run(Hybrid(), problem(X, y), Budget(max_candidates=limit)).state
+    return {c: [e.loss for e in entries] for c, entries in state.archive.entries.items()}
+
+
+@pytest.fixture(scope="module")
+def given_standing():
+    return standing(*noisy())
+
+
+@pytest.mark.parametrize("order", [[2, 0, 1], [1, 0, 2], [2, 1, 0]])
+def test_the_order_of_the_columns_changes_no_bit(given_standing, order):
+    X, y = noisy()
+    assert standing(X[:, order], y) == given_standing
+
+
+@pytest.mark.parametrize("exponents", [(10, 0, 0, 0), (0, 0, 0, -37), (-30, 9, 2, 40)], ids=str)
+def test_units_that_are_powers_of_two_change_no_bit(given_standing, exponents):
+    X, y = noisy()
+    *columns, target = 2.0 ** np.array(exponents, float)
+    assert standing(X * columns, y * target) == given_standing
+
+
+def test_other_names_change_nothing_but_names():
+    X, y = noisy()
+    frame = pd.DataFrame(X, columns=["mass", "speed", "time"])
+    plain, named = (fitted(data, y, max_evaluations=100_000) for data in (X, frame))
+    with_names = [m.text(6) for m in plain.models_]
+    for i, name in enumerate(frame.columns):
+        with_names = [text.replace(f"x{i}", name) for text in with_names]
+    assert list(named.equations_["equation"]) == with_names
+    pd.testing.assert_frame_equal(
+        named.equations_.drop(columns="equation"), plain.equations_.drop(columns="equation"), check_exact=True
+    )
+
+
+@pytest.mark.parametrize("order", [[2, 0, 1], [0, 2, 1]])
+def test_a_fit_of_permuted_columns_predicts_the_same(order):
+    X, y = noisy()
+    one, other = (fitted(data, y, max_evaluations=100_000) for data in (X, X[:, order]))
+    assert list(one.equations_["complexity"]) == list(other.equations_["complexity"])
+    for i in range(len(one.models_)):
+        np.testing.assert_allclose(other.predict(X[:, order], i), one.predict(X, i), rtol=1e-9)
+
+
+UNITS = {
+    "powers of two": (2.0**-30, 2.0**11, 0.25, 2.0**40),
+    "astronomy": (6.67e-11, 1.0, 1.496e11, 5.97e24),
+    "quanta": (6.626e-34, 2.998e8, 1.602e-19, 1.381e-23),
+}
+DIMENSIONAL = {
+    "product": lambda a, b, c: 1.7 * a * b / c**2,
+    "fraction": lambda a, b, c: 3.3 * b / (a + 0.7 * c),
+}
+
+
+@pytest.mark.parametrize("units", UNITS.values(), ids=UNITS)
+@pytest.mark.parametrize("law", DIMENSIONAL.values(), ids=DIMENSIONAL)
+def test_a_law_is_found_in_any_units(units, law):
+    X = rows(3, 60)
+    *columns, target = units
+    model = fitted(X * columns, law(*X.T) * target)
+    assert model.stop_reason_ == LAW
+    assert relative_error(model, X * columns, law(*X.T) * target) < 1e-10
+
+
+def test_units_that_are_powers_of_two_change_nothing_but_numbers():
+    X = rows(3, 60)
+    y = 3.3 * X[:, 1] / (X[:, 0] + 0.7 * X[:, 2])
+    *columns, target = UNITS["powers of two"]
+    plain, other = fitted(X, y), fitted(X * columns, y * target)
+    assert other.get_best()["complexity"] == plain.get_best()["complexity"]
+    np.testing.assert_allclose(other.predict(X * columns) / target, plain.predict(X), rtol=1e-12)
+
+
+# Determinism ------------------------------------------------------------------------------------------------
+def test_threads_change_no_bit_of_the_table():
+    X, y = noisy()
+    one, two = (fitted(X, y, max_evaluations=100_000, n_jobs=jobs) for jobs in (1, 2))
+    pd.testing.assert_frame_equal(one.equations_, two.equations_, check_exact=True)
+    assert one.evaluations_ == two.evaluations_
+
+
+def told(limit):
+    events = []
+    X, y = noisy()
+    result = run(Hybrid(), problem(X, y), Budget(max_candidates=limit), [events.append], seed=3)
+    found = [e for e in events if isinstance(e, Offered | Accepted)]
+    return result, [(type(e), e.progress, e.coefficients.tolist(), e.expressions) for e in found]
+
+
+def test_with_fewer_evaluations_a_run_tells_a_beginning_of_the_same():
+    whole, long = told(200_000)
+    for limit in (1, 9_000, 60_000):
+        part, short = told(limit)
+        assert part.state.progress.candidates < whole.state.progress.candidates
+        assert short == long[: len(short)]
+        # It ended at the first standing at or beyond its limit.
+        assert all(progress.candidates <= part.state.progress.candidates for _, progress, _, _ in short)
+        assert all(progress.candidates > limit for _, progress, _, _ in long[len(short) :])
+        assert part.reason == "evaluations used up"
+
+
+def test_another_seed_screens_other_rows_and_finds_the_same_law():
+    X = rows(2, 700)
+    y = X[:, 0] * np.exp(-0.8 * X[:, 1])
+    texts = {fitted(X, y, random_state=seed).get_best()["equation"] for seed in (1, 2)}
+    assert texts == {fitted(X, y).get_best()["equation"]}
+
+
+# Odd data ---------------------------------------------------------------------------------------------------
+NO_ROWS_TO_CHECK = pytest.mark.xfail(reason="a fifth of fewer than five rows is none to check a surrogate on")
+
+
+@pytest.mark.parametrize(
+    ("n", "d"), [*(pytest.param(n, 1, marks=NO_ROWS_TO_CHECK) for n in (2, 3, 4)), (5, 1), (5, 2), (8, 1), (8, 2)]
+)
+def test_a_handful_of_rows_is_fitted_and_not_interpolated_by_something_long(n, d):
+    X = rows(d, n)
+    y = np.random.default_rng(1).normal(0.0, 1.0, n)
+    model = fitted(X, y, max_evaluations=40_000)
+    assert np.isfinite(model.predict(X)).all()
+    assert model.get_best()["n_terms"] <= max(2, n // 3)
+    assert model.stop_reason_ != LAW
+
+
+def test_five_rows_of_a_line_are_a_line():
+    X = rows(1, 5)
+    assert fitted(X, 2.0 * X[:, 0] + 1.0, max_evaluations=50_000).get_best()["equation"] == "2*x0 + 1"
+
+
+def test_columns_that_are_constant_or_equal_or_of_two_values_are_no_obstacle():
+    X = np.column_stack([rows(2), np.full(100, 4.0), np.arange(100) % 2, np.zeros(100)])
+    X = np.column_stack([X, X[:, 0]])
+    y = 3.0 * X[:, 1] * X[:, 3] + X[:, 0]
+    model = fitted(X, y)
+    assert relative_error(model, X, y) < 1e-12
+    assert columns_of(model) <= {0, 1, 3, 5}
+
+
+@pytest.mark.parametrize("constant", [0.0, 0.1, -3e7])
+def test_a_constant_target_is_that_constant(constant):
+    model = fitted(rows(2), np.full(100, constant), max_evaluations=10_000)
+    assert len(model.equations_) == 1
+    np.testing.assert_array_equal(model.predict(rows(2, seed=1)), constant)
+
+
+@pytest.mark.xfail(reason="a law is exact relative to the size of y, and not to what y varies by")
+def test_a_target_far_from_zero_is_not_taken_for_a_constant():
+    X = rows(1)
+    y = 1e10 + X[:, 0]
+    model = fitted(X, y, max_evaluations=50_000)
+    assert np.abs(model.predict(X) - y).max() < 1e-4
+
+
+@pytest.mark.parametrize("unit", [1e-160, 1e140, pytest.param(1e155, marks=pytest.mark.xfail(reason="its squares overflow"))])
+def test_columns_of_any_size_are_no_obstacle(unit):
+    X = rows(2, 60)
+    assert relative_error(fitted(X * [unit, 1.0], X[:, 0] * X[:, 1]), X * [unit, 1.0], X[:, 0] * X[:, 1]) < 1e-12
+
+
+def test_of_two_hundred_columns_the_three_that_matter_are_found():
+    X = rows(200, 200)
+    y = X[:, 17] * X[:, 99] / X[:, 180]
+    model = fitted(X, y, max_evaluations=3_000_000)
+    assert columns_of(model) == {17, 99, 180}
+    assert relative_error(model, X, y) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("law", "longest"),
+    [(lambda a, b: 3.0 * a + 1.0, 5), (lambda a, b: a * b, 3), (lambda a, b: 0.0 * a, 1)],
+    ids=["line", "product", "nothing"],
+)
+def test_of_noisy_data_the_short_law_is_chosen(law, longest):
+    X = rows(2, 60)
+    noise = np.random.default_rng(2).normal(0.0, 0.3, 60)
+    model = fitted(X, law(*X.T) + noise, max_evaluations=50_000)
+    assert model.get_best()["complexity"] <= longest
+    # Nearer to the law than the data are.
+    assert np.std(model.predict(X) - law(*X.T)) < 0.3 * np.std(noise)

@@ -1,0 +1,154 @@
+"""Losses: what a row costs, and weights whose repeated least squares end where the cost is least."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from fouriertree.losses import HUBER, NAMES, as_loss, spread
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def power(y, predicted):
+    return np.abs(y - predicted) ** 1.5
+
+
+def expectile(y, predicted):
+    return np.where(y > predicted, 1.0, 9.0) * (y - predicted) ** 2
+
+
+def skewed(seed=0, n=300):
+    """A line with errors that are neither normal nor even."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-1.0, 1.0, n)
+    return np.stack([np.ones(n), x], axis=1), 1.0 + 2.0 * x + rng.exponential(1.0, n)
+
+
+def reweighted(design, y, loss, rounds=100):
+    """The fixed point of least squares with the loss's weights."""
+    c = np.linalg.lstsq(design, y, rcond=None)[0]
+    for _ in range(rounds):
+        roots = np.sqrt(loss.weights(y, design @ c))
+        c = np.linalg.lstsq(design * roots[:, None], y * roots, rcond=None)[0]
+    return c
+
+
+def least(cost, start):
+    return minimize(cost, start, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 4000})
+
+
+# What a row costs -------------------------------------------------------------------------------------------
+def slow_cost(name, error, quantile, width):
+    if name == "squared":
+        return error**2
+    if name == "absolute":
+        return abs(error)
+    if name == "quantile":
+        return quantile * error if error >= 0 else (1.0 - quantile) * -error
+    return error**2 if abs(error) <= width else 2.0 * width * abs(error) - width**2
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=20, deadline=None)
+@given(seed=seeds, quantile=st.floats(0.01, 0.99))
+def test_costs_are_those_of_the_textbook(name, seed, quantile):
+    y, predicted = np.random.default_rng(seed).standard_normal((2, 25))
+    width = HUBER * spread(y - predicted)
+    slow = [slow_cost(name, e, quantile, width) for e in (y - predicted).tolist()]
+    np.testing.assert_allclose(as_loss(name, quantile).cost(y, predicted), slow, rtol=1e-12)
+
+
+@pytest.mark.parametrize("loss", [*NAMES, power, expectile])
+def test_no_error_costs_nothing_and_others_something(loss):
+    y, errors = np.arange(9.0), np.array([0.0, 1.0, -2.0, 0.0, 0.5, -0.5, 3.0, -1.0, 2.0])
+    costs = as_loss(loss, 0.3).cost(y, y - errors)
+    assert ((costs > 0.0) == (errors != 0.0)).all()
+
+
+def test_a_function_is_asked_for_the_cost_of_every_row():
+    y, predicted = np.array([1.0, 2.0, 3.0]), np.array([1.0, 4.0, 2.0])
+    np.testing.assert_allclose(as_loss(power, 0.5).cost(y, predicted), [0.0, 2.0**1.5, 1.0])
+    with pytest.raises(ValueError, match="loss must return what each of 3 rows costs"):
+        as_loss(lambda y, p: np.mean(np.square(y - p)), 0.5).cost(y, predicted)
+
+
+# Weights ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("loss", ["squared", "absolute", "quantile", power, expectile])
+def test_reweighted_least_squares_end_where_the_cost_is_least(loss):
+    loss = as_loss(loss, 0.8)
+    design, y = skewed()
+    found = reweighted(design, y, loss)
+    best = least(lambda c: loss.cost(y, design @ c).sum(), found)
+    assert loss.cost(y, design @ found).sum() <= (1.0 + 1e-4) * best.fun
+
+
+def test_reweighted_least_squares_end_at_hubers_estimate():
+    design, y = skewed()
+    found = reweighted(design, y, as_loss("huber", 0.5))
+    width = HUBER * spread(y - design @ found)
+    best = least(lambda c: sum(slow_cost("huber", e, 0.5, width) for e in (y - design @ c).tolist()), found)
+    np.testing.assert_allclose(found, best.x, atol=1e-5)
+
+
+@pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
+def test_the_quantile_loss_fits_the_quantile(q):
+    design, y = skewed(1, 1000)
+    found = reweighted(design, y, as_loss("quantile", q))
+    assert np.mean(y <= design @ found) == pytest.approx(q, abs=0.01)
+    constant = reweighted(design[:, :1], y, as_loss("quantile", q))
+    assert constant[0] == pytest.approx(np.quantile(y, q), abs=0.02)
+
+
+@pytest.mark.parametrize("loss", ["absolute", "huber"])
+def test_a_tenth_of_wild_rows_does_not_move_a_robust_line(loss):
+    rng = np.random.default_rng(3)
+    design, _ = skewed()
+    y = design @ [1.0, 2.0] + rng.normal(0.0, 0.1, len(design))
+    y[:30] += 100.0
+    np.testing.assert_allclose(reweighted(design, y, as_loss(loss, 0.5)), [1.0, 2.0], atol=0.06)
+    assert abs(reweighted(design, y, as_loss("squared", 0.5))[0] - 1.0) > 5.0
+
+
+@pytest.mark.parametrize("loss", [*NAMES, power])
+@settings(max_examples=20, deadline=None)
+@given(seed=seeds, unit=st.sampled_from([1e-100, 1e-9, 1.0, 1e9, 1e100]))
+def test_weights_are_finite_and_no_unit_changes_their_proportions(loss, seed, unit):
+    y, predicted = np.random.default_rng(seed).standard_normal((2, 20))
+    predicted[:3] = y[:3]
+    loss = as_loss(loss, 0.3)
+    weights, scaled = loss.weights(y, predicted), loss.weights(unit * y, unit * predicted)
+    assert np.isfinite(weights).all()
+    assert (weights >= 0.0).all()
+    np.testing.assert_allclose(scaled / scaled[5:].max(), weights / weights[5:].max(), rtol=1e-6)
+
+
+def test_squares_are_not_reweighted():
+    y, predicted = np.random.default_rng(0).standard_normal((2, 20))
+    assert as_loss("squared", 0.5).squared
+    np.testing.assert_array_equal(as_loss("squared", 0.5).weights(y, predicted), 1.0)
+
+
+# Spread and names -------------------------------------------------------------------------------------------
+@settings(max_examples=30, deadline=None)
+@given(seed=seeds, scale=st.floats(1e-6, 1e6), shift=st.floats(-1e3, 1e3))
+def test_the_spread_is_that_of_the_bulk(seed, scale, shift):
+    errors = np.random.default_rng(seed).standard_normal(2000)
+    assert spread(errors) == pytest.approx(1.0, abs=0.15)
+    assert spread(scale * errors + scale * shift) == pytest.approx(scale * spread(errors), rel=1e-6)
+    wild = errors.copy()
+    wild[:100] = 1e9
+    assert spread(wild) == pytest.approx(1.0, abs=0.25)
+    assert spread(errors[:0]) == 0.0
+
+
+def test_an_unknown_loss_is_refused_with_those_there_are():
+    with pytest.raises(ValueError, match="loss must be one of squared, absolute, huber, quantile, or a function"):
+        as_loss("cubed", 0.5)
+
+
+@pytest.mark.parametrize("quantile", [0.0, 1.0, -0.2, float("nan")])
+def test_a_quantile_lies_between_zero_and_one(quantile):
+    with pytest.raises(ValueError, match="quantile must lie between 0 and 1"):
+        as_loss("quantile", quantile)

@@ -1,0 +1,157 @@
+"""Short numbers: those that are there come out of noise, those that are not stay, and no formula gets much worse."""
+
+from math import pi
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fouriertree.expr import PrimitiveSet, parse
+from fouriertree.snapping import ERRORS, fitted_numbers, nice_numbers, snapped
+
+ROWS = 200
+X = np.random.default_rng(0).uniform(0.5, 3.0, (ROWS, 2))
+ONES = np.ones(ROWS)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def numbers(expression):
+    return expression.const[expression.op == 0].tolist()
+
+
+def loss(expression, y, weights=ONES):
+    return float(np.sum(weights * np.square(y - expression.evaluate(X))))
+
+
+def noise(size, seed=0):
+    return size * np.random.default_rng(seed).standard_normal(ROWS)
+
+
+# Numbers that are there -------------------------------------------------------------------------------------
+LAWS = [
+    ("2.003*x0 + 0.498*x1", [2.0, 0.5]),
+    ("3.14*x0^2", [pi]),
+    ("0.319*x0", [1.0 / pi]),
+    ("3.01*sin(1.99*x0)", [3.0, 2.0]),
+    ("x0^2.51", [2.5]),
+    ("0.669*x0*x1", [2.0 / 3.0]),
+    ("9.8123*x0", [9.81]),
+    ("6.1e-8*x0 + 3.01e-8*x1", [6e-8, 3e-8]),
+]
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-6, 1e-4])
+@pytest.mark.parametrize(("start", "law"), LAWS)
+def test_short_numbers_come_out_of_noise(start, law, size):
+    start = parse(start)
+    truth = start
+    for place, number in zip(np.flatnonzero(start.op == 0)[::-1], law[::-1], strict=True):
+        truth = truth.replace(int(place), type(start).constant(number))
+    y = truth.evaluate(X)
+    y += noise(size * np.std(y))
+    assert numbers(snapped(start, X, y, ONES)) == law
+
+
+@pytest.mark.parametrize("number", [2.718281828, 1.4142135, 0.5772156, 123.4567])
+@pytest.mark.parametrize("size", [1e-7, 1e-5])
+def test_a_number_that_is_not_short_stays_where_the_fit_puts_it(number, size):
+    y = number * X[:, 0] + noise(size)
+    [found] = numbers(snapped(parse("x0*3.3"), X, y, ONES))
+    assert found == pytest.approx(X[:, 0] @ y / (X[:, 0] @ X[:, 0]), rel=1e-12)
+
+
+def test_a_term_that_is_noise_is_made_zero_and_a_small_true_one_is_not():
+    y = 2.7 * X[:, 0] + noise(1e-3)
+    assert numbers(snapped(parse("2.6*x0 + 0.1*x1"), X, y, ONES)) == [2.7, 0.0]
+    assert numbers(snapped(parse("2.6*x0 + 0.1*x1"), X, y + 0.01 * X[:, 1], ONES)) == [2.7, 0.01]
+
+
+# No harm ----------------------------------------------------------------------------------------------------
+FORMS = ["1.5*x0 + 0.3", "1.5*x0 - 2*x1 + 0.1*x0*x1", "2*sin(x0) + 0.2*x1^2 + 3"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=seeds, form=st.sampled_from(FORMS), size=st.floats(-6, 0))
+def test_every_short_number_lies_within_its_error_so_a_linear_fit_gets_little_worse(seed, form, size):
+    rng = np.random.default_rng(seed)
+    form, weights = parse(form), rng.uniform(0.3, 3.0, ROWS)
+    free = np.flatnonzero(form.op == 0)
+    const = form.const.copy()
+    const[free] = rng.normal(0.0, 2.0, len(free))
+    y = type(form).unchecked(form.op, form.arg, const, form.primitives).evaluate(X) + noise(10.0**size, seed)
+    best = fitted_numbers(form, X, y, weights)
+    found = snapped(form, X, y, weights)
+    # Moved by t standard errors, with the others fitted again, a number costs t²/(n − p) of the loss.
+    worst = (1.0 + ERRORS**2 / (ROWS - len(free))) ** len(free)
+    assert loss(best, y, weights) * (1.0 - 1e-9) <= loss(found, y, weights) <= worst * loss(best, y, weights)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=seeds, number=st.floats(0.1, 100.0), size=st.floats(-6, -1))
+def test_what_is_snapped_stays(seed, number, size):
+    y = number * X[:, 0] * np.exp(-0.5 * X[:, 1]) + noise(10.0**size, seed)
+    once = snapped(parse(f"{1.02 * number}*x0*exp(-0.49*x1)"), X, y, ONES)
+    np.testing.assert_allclose(numbers(snapped(once, X, y, ONES)), numbers(once), rtol=1e-6)
+
+
+def test_a_formula_keeps_its_form_and_numbers_that_are_one():
+    y = 2.0 * X[:, 0] / (1.0 + X[:, 1]) + noise(0.3)
+    start = parse("1.8*x0/(1.0 + x1)")
+    found = snapped(start, X, y, ONES)
+    np.testing.assert_array_equal(found.op, start.op)
+    assert numbers(found)[1] == 1.0
+
+
+def test_formulas_that_cannot_be_fitted_come_back_as_they_are():
+    undefined = parse("log(-1.3*x0)")
+    assert snapped(undefined, X, X[:, 0], ONES) == undefined
+    operators = PrimitiveSet(["add", "mul"])
+    operators.add("half", lambda a: 0.5 * a)
+    own = parse("half(1.99*x0)", primitives=operators)
+    assert snapped(own, X, X[:, 0], ONES) == fitted_numbers(own, X, X[:, 0], ONES) == own
+
+
+def test_rows_without_weight_do_not_count():
+    weights = (np.arange(ROWS) % 2).astype(float)
+    y = np.where(weights > 0.0, 2.0 * X[:, 0], 1e3)
+    assert numbers(snapped(parse("2.1*x0"), X, y, weights)) == [2.0]
+
+
+# Fitting alone ----------------------------------------------------------------------------------------------
+@settings(max_examples=30, deadline=None)
+@given(seed=seeds)
+def test_fitted_numbers_of_a_linear_formula_are_least_squares(seed):
+    rng = np.random.default_rng(seed)
+    y, weights = rng.standard_normal(ROWS), rng.uniform(0.2, 2.0, ROWS)
+    roots = np.sqrt(weights)
+    slow = np.linalg.lstsq(np.column_stack([X, np.full(ROWS, 1.0)]) * roots[:, None], y * roots, rcond=None)[0]
+    found = fitted_numbers(parse("0.5*x0 + 2*x1 + 0.3"), X, y, weights)
+    np.testing.assert_allclose(numbers(found), slow, rtol=1e-9, atol=1e-12)
+
+
+def test_inner_numbers_are_fitted_from_where_they_are():
+    y = 1.7 * np.sin(2.3 * X[:, 0]) + np.exp(-0.77 * X[:, 1])
+    found = fitted_numbers(parse("1.5*sin(2.2*x0) + exp(-0.9*x1)"), X, y, ONES)
+    np.testing.assert_allclose(numbers(found), [1.7, 2.3, -0.77], rtol=1e-6)
+
+
+# Nice numbers -----------------------------------------------------------------------------------------------
+@settings(max_examples=100, deadline=None)
+@given(value=st.floats(-1e6, 1e6).filter(lambda v: abs(v) > 1e-6), tolerance=st.floats(0.0, 0.5))
+def test_nice_numbers_lie_within_the_tolerance_and_cost_something(value, tolerance):
+    for nice in nice_numbers(value, tolerance):
+        assert abs(nice.value - value) <= tolerance
+        assert nice.value != 0.0
+        assert nice.cost > 0.0
+
+
+@pytest.mark.parametrize(("value", "nice"), [(2.0, 2.0), (0.3334, 1 / 3), (-0.4999, -0.5), (6.2831, 2 * pi), (1234.0, 1234.0)])
+def test_the_cheapest_nice_number_is_the_one_that_people_write(value, nice):
+    found = min(nice_numbers(value, 1e-3 * abs(value)), key=lambda n: n.cost)
+    assert found.value == pytest.approx(nice, rel=1e-15)
+
+
+def test_nothing_is_near_a_number_without_tolerance_but_itself():
+    assert [n.value for n in nice_numbers(0.123456789, 0.0)] == []
+    assert {n.value for n in nice_numbers(0.5, 0.0)} == {0.5}
