@@ -125,7 +125,9 @@ def test_fitted_numbers_of_a_linear_formula_are_least_squares(seed):
     rng = np.random.default_rng(seed)
     y, weights = rng.standard_normal(ROWS), rng.uniform(0.2, 2.0, ROWS)
     roots = np.sqrt(weights)
-    slow = np.linalg.lstsq(np.column_stack([X, np.full(ROWS, 1.0)]) * roots[:, None], y * roots, rcond=None)[0]
+    slow = np.linalg.lstsq(np.column_stack([X, np.full(ROWS, 1.0)]) * roots[:, None], y * roots, rcond=None)[
+        0
+    ]
     found = fitted_numbers(parse("0.5*x0 + 2*x1 + 0.3"), X, y, weights)
     np.testing.assert_allclose(numbers(found), slow, rtol=1e-9, atol=1e-12)
 
@@ -146,7 +148,10 @@ def test_nice_numbers_lie_within_the_tolerance_and_cost_something(value, toleran
         assert nice.cost > 0.0
 
 
-@pytest.mark.parametrize(("value", "nice"), [(2.0, 2.0), (0.3334, 1 / 3), (-0.4999, -0.5), (6.2831, 2 * pi), (1234.0, 1234.0)])
+WRITTEN = [(2.0, 2.0), (0.3334, 1 / 3), (-0.4999, -0.5), (6.2831, 2 * pi), (1234.0, 1234.0)]
+
+
+@pytest.mark.parametrize(("value", "nice"), WRITTEN)
 def test_the_cheapest_nice_number_is_the_one_that_people_write(value, nice):
     found = min(nice_numbers(value, 1e-3 * abs(value)), key=lambda n: n.cost)
     assert found.value == pytest.approx(nice, rel=1e-15)

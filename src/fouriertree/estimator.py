@@ -20,7 +20,7 @@ from fouriertree.checks import check_operators, check_scale, draw_seed, nth_seed
 from fouriertree.engine import CompiledEngine, Engine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.complexity import Complexity
-from fouriertree.expr.generate import Grammar
+from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.front import ROUNDING, Row, Rows, choose, finished, table_text, tabulated, terms_for
 from fouriertree.guesses import parse_guesses
 from fouriertree.losses import LossFunction, as_loss
@@ -35,6 +35,8 @@ from fouriertree.space import EmpiricalSpace
 SELECTIONS = ("mdl", "best", "accuracy")
 #: share of the rows that are held back to verify formulas with, where there are enough of them
 HELD_BACK, ENOUGH_ROWS, MOST_HELD_BACK = 0.2, 20, 20_000
+#: formulas that are finished even when time is up
+FEWEST_FINISHED = 10
 #: rounds of the hybrid where nothing else ends it
 ROUNDS = 2
 
@@ -134,7 +136,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         found = Found()
         self.stop_reason_ = self._search(rows, found, started)
         self.traverses_, self.evaluations_ = found.traverses, found.candidates
-        self._tabulate(rows, found.sums(len(rows.space.y)))
+        self._tabulate(rows, found.sums(len(rows.space.y)), started)
         return self
 
     def predict(self, X: Any, index: int | None = None) -> NDArray[np.float64]:
@@ -223,7 +225,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         reason = self._run(self._problem(rows, rows.space.weights), half, found)
         if reason == "interrupted":
             return reason
-        self._tabulate(rows, found.sums(len(rows.space.y)))
+        self._tabulate(rows, found.sums(len(rows.space.y)), started)
         with np.errstate(all="ignore"):
             weights = rows.loss.weights(rows.space.y, self.model_.predict(rows.space.X, self._engine))
         found.next_run()
@@ -231,6 +233,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
 
     def _compile(self) -> None:
         self._engine.evaluate([Expression.variable(0)], [[0.0]])
+        RampedHalfAndHalf(1, 1).draw(Grammar(PrimitiveSet.default(), 1), 0, 0, 1)
         compile_kernels()
 
     def _budget(self, rows: Rows, seconds: float) -> Budget:
@@ -289,19 +292,27 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
     def _complexity(self) -> Complexity:
         return Complexity(self.complexities, self._primitives)
 
-    def _tabulate(self, rows: Rows, sums: list[Terms]) -> None:
+    def _tabulate(self, rows: Rows, sums: list[Terms], started: float) -> None:
         engine: Engine = self._engine
         space = rows.space
         constant: Terms = ((float(np.average(space.y, weights=space.weights)),), (Expression.constant(1.0),))
         if not sums:
             # Interrupted while the engine was being compiled: the mean needs none, and nobody waits again.
             engine = ReferenceEngine()
-        made = [finished(terms, rows, self._primitives, self._complexity, self._names, engine) for terms in [constant, *sums]]
+        made: list[Row | None] = []
+        for terms in [constant, *sums]:
+            # The most promising come first; when time is up, the others would only adorn the table.
+            if len(made) > FEWEST_FINISHED and self._late(started):
+                break
+            made.append(finished(terms, rows, self._primitives, self._complexity, self._names, engine))
         found: list[Row] = [row for row in made if row is not None and row.complexity <= max(self.max_size, 1)]
         kept, self.equations_ = tabulated(found or [row for row in made if row is not None], rows)
         self.models_ = [row.model for row in kept]
         self.best_index_ = choose(self.equations_, len(space.y), self.model_selection)
         self.model_ = self.models_[self.best_index_]
+
+    def _late(self, started: float) -> bool:
+        return self.time_limit is not None and time.monotonic() - started > float(self.time_limit)
 
     def _model(self, index: int | None) -> Model:
         check_is_fitted(self)

@@ -14,7 +14,7 @@ HEAVY = ("numpy", "numba", "pandas", "sklearn", "sympy", "matplotlib", "rich")
 def test_the_demo_finds_the_law_and_tells_the_next_command(run, tmp_path):
     result = run("demo")
     assert result.exit_code == 0
-    assert "acceleration = -19.62*sin(angle) - 0.4*velocity" in result.stdout
+    assert "acceleration = -0.4*velocity - 19.62*sin(angle)" in result.stdout
     assert "fit example.csv --target acceleration -o model.json" in result.stdout
     assert (tmp_path / "fit.png").stat().st_size > 10_000
     assert run("fit", "example.csv", "--target", "acceleration", "-o", "model.json").exit_code == 0

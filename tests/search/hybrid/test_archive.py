@@ -16,7 +16,8 @@ from fouriertree.search.hybrid.explore import EXACT
 from fouriertree.search.hybrid.table import Table
 from fouriertree.search.nesting import Nesting
 
-TERMS = [parse(t) for t in ("1", "x0", "x1", "x0^2", "x0*x1", "sin(x0)", "sin(x1)", "cos(x0)", "exp(x1)", "x0/x1", "tanh(x0)")]
+TEXTS = ["1", "x0", "x1", "x0^2", "x0*x1", "sin(x0)", "sin(x1)", "cos(x0)", "exp(x1)", "x0/x1", "tanh(x0)"]
+TERMS = [parse(text) for text in TEXTS]
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -68,7 +69,9 @@ def test_of_every_complexity_the_best_are_kept_in_order(seed, batches):
     assert archive.entries.keys() == slow.keys()
     for complexity, entries in archive.entries.items():
         assert all(entry.complexity == complexity for entry in entries)
-        np.testing.assert_allclose([e.loss for e in entries], sorted(slow[complexity])[:KEPT], rtol=1e-7, atol=1e-20)
+        np.testing.assert_allclose(
+            [e.loss for e in entries], sorted(slow[complexity])[:KEPT], rtol=1e-7, atol=1e-20
+        )
 
 
 @settings(max_examples=10, deadline=None)
@@ -156,7 +159,12 @@ def test_what_may_not_be_nested_is_not_looked_at():
 
 # Scores -----------------------------------------------------------------------------------------------------
 @settings(max_examples=50, deadline=None)
-@given(loss=st.floats(1e-18, 1.0), factor=st.floats(1.01, 100.0), complexity=st.integers(1, 60), n=st.integers(5, 2000))
+@given(
+    loss=st.floats(1e-18, 1.0),
+    factor=st.floats(1.01, 100.0),
+    complexity=st.integers(1, 60),
+    n=st.integers(5, 2000),
+)
 def test_a_description_is_shorter_if_the_loss_or_the_complexity_is_smaller(loss, factor, complexity, n):
     score = Entry((), (), loss, complexity).score(n)
     assert score < Entry((), (), factor * loss, complexity).score(n)

@@ -119,7 +119,9 @@ def test_no_two_atoms_of_a_pool_are_multiples_of_each_other(d):
 
 
 def test_of_equal_atoms_the_first_stays_and_those_without_values_go():
-    values = np.array([[1.0, 2.0, 3.0], [-2.0, -4.0, -6.0], [0.0, 0.0, 0.0], [1.0, np.nan, 1.0], [1.0, 2.0, 4.0]])
+    values = np.array(
+        [[1.0, 2.0, 3.0], [-2.0, -4.0, -6.0], [0.0, 0.0, 0.0], [1.0, np.nan, 1.0], [1.0, 2.0, 4.0]]
+    )
     atoms = [Atom((float(i),)) for i in range(5)]
     found = distinct(atoms, values, np.ones(3))
     assert found.atoms == (atoms[0], atoms[4])
@@ -182,7 +184,7 @@ def test_no_function_has_a_pole_on_the_data():
 
 # Modulators -------------------------------------------------------------------------------------------------
 # A and B lie in the span of the polynomials, which are of logarithms where columns are positive.
-MODULATORS = [("sin", 2.3), ("cos", 5.1), ("exp", -0.9), ("tanh", 0.8), ("shift^-1", 1.7), ("shift^0.5", 0.5), ("log", 0.0)]
+MODULATORS = {"sin": 2.3, "cos": 5.1, "exp": -0.9, "tanh": 0.8, "shift^-1": 1.7, "shift^0.5": 0.5, "log": 0.0}
 
 
 def modulated(function, constant, place):
@@ -196,7 +198,7 @@ def of_column(found, column):
     return [(atom, values) for atom, values in found if atom.powers[column]]
 
 
-@pytest.mark.parametrize(("function", "constant"), MODULATORS)
+@pytest.mark.parametrize(("function", "constant"), MODULATORS.items())
 def test_of_all_functions_the_modulator_of_a_plus_b_times_c_is_c(function, constant):
     data, y, column = modulated(function, constant, 0)
     atom, values = of_column(modulators(data, y, np.ones(300), V, 5, 10), column)[0]

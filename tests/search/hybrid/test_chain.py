@@ -41,7 +41,9 @@ def test_projection_onto_a_chain_is_polynomial_least_squares(seed, degree, inter
     chain = grown(x, y, degree + 1, weights)
     # NumPy's weights multiply the errors and not their squares.
     best = Chebyshev.fit(x, y, degree, w=np.sqrt(weights))(x)
-    slow = [np.sum(weights * (y - Chebyshev.fit(x, y, d, w=np.sqrt(weights))(x)) ** 2) for d in range(degree + 1)]
+    slow = [
+        np.sum(weights * (y - Chebyshev.fit(x, y, d, w=np.sqrt(weights))(x)) ** 2) for d in range(degree + 1)
+    ]
     np.testing.assert_allclose(chain.losses, np.array(slow) / np.sum(weights * y**2), rtol=1e-9)
     np.testing.assert_allclose(np.sqrt(weights) * y - chain.residual, np.sqrt(weights) * best, atol=1e-9)
     np.testing.assert_allclose(fitted(columns(chain, x), y, np.sqrt(weights)), best, atol=1e-9)
@@ -73,7 +75,9 @@ def test_terms_stay_apart_where_powers_become_parallel():
 def test_a_chain_is_written_with_the_operators_there_are(operators):
     x = np.linspace(0.3, 2.0, 40)
     chain = grown(x, x**3 - x, 10, vocabulary=Vocabulary(PrimitiveSet(operators)))
-    used = {term.primitives.by_opcode(code).name for term in chain.terms for code in term.op.tolist() if code > 1}
+    used = {
+        term.primitives.by_opcode(code).name for term in chain.terms for code in term.op.tolist() if code > 1
+    }
     assert used <= set(operators)
     np.testing.assert_allclose(fitted(columns(chain, x), x**3 - x), x**3 - x, atol=1e-12)
 

@@ -1,4 +1,4 @@
-"""The hybrid as a whole: laws come out to rounding, in any units and order, again and again, and odd data do no harm."""
+"""The hybrid as a whole: laws come out to rounding, in any units and order, every time, and odd data do no harm."""
 
 import numpy as np
 import pandas as pd
@@ -195,7 +195,8 @@ NO_ROWS_TO_CHECK = pytest.mark.xfail(reason="a fifth of fewer than five rows is 
 
 
 @pytest.mark.parametrize(
-    ("n", "d"), [*(pytest.param(n, 1, marks=NO_ROWS_TO_CHECK) for n in (2, 3, 4)), (5, 1), (5, 2), (8, 1), (8, 2)]
+    ("n", "d"),
+    [*(pytest.param(n, 1, marks=NO_ROWS_TO_CHECK) for n in (2, 3, 4)), (5, 1), (5, 2), (8, 1), (8, 2)],
 )
 def test_a_handful_of_rows_is_fitted_and_not_interpolated_by_something_long(n, d):
     X = rows(d, n)
@@ -235,10 +236,15 @@ def test_a_target_far_from_zero_is_not_taken_for_a_constant():
     assert np.abs(model.predict(X) - y).max() < 1e-4
 
 
-@pytest.mark.parametrize("unit", [1e-160, 1e140, pytest.param(1e155, marks=pytest.mark.xfail(reason="its squares overflow"))])
+TOO_LARGE = pytest.param(1e155, marks=pytest.mark.xfail(reason="its squares overflow"))
+
+
+@pytest.mark.parametrize("unit", [1e-160, 1e140, TOO_LARGE])
 def test_columns_of_any_size_are_no_obstacle(unit):
     X = rows(2, 60)
-    assert relative_error(fitted(X * [unit, 1.0], X[:, 0] * X[:, 1]), X * [unit, 1.0], X[:, 0] * X[:, 1]) < 1e-12
+    assert (
+        relative_error(fitted(X * [unit, 1.0], X[:, 0] * X[:, 1]), X * [unit, 1.0], X[:, 0] * X[:, 1]) < 1e-12
+    )
 
 
 def test_of_two_hundred_columns_the_three_that_matter_are_found():

@@ -92,7 +92,10 @@ def test_columns_that_act_through_a_sum_are_claimed_and_no_others(law, sums):
 
 
 @settings(max_examples=20, deadline=None)
-@given(seed=seeds, exponents=st.lists(st.sampled_from([1.0, 2.0, 3.0, -1.0, -2.0, 0.5, -0.5]), min_size=2, max_size=4))
+@given(
+    seed=seeds,
+    exponents=st.lists(st.sampled_from([1.0, 2.0, 3.0, -1.0, -2.0, 0.5, -0.5]), min_size=2, max_size=4),
+)
 def test_every_exponent_of_a_power_law_is_read_off(seed, exponents):
     law = "*".join(f"x{i}^({p})" for i, p in enumerate(exponents))
     assert claimed(law, POWER, seed=seed) == {(i,): (p,) for i, p in enumerate(exponents)}
@@ -106,7 +109,9 @@ def test_units_change_neither_powers_nor_products(seed, units):
     s = exact_slopes("x0^2*sin(x1*x2) + x0^2", X)
 
     def kinds(view, s):
-        return {(p.kind, p.variables, p.numbers) for p in _proposals(view, s, V) if p.certain and p.kind != SUM}
+        return {
+            (p.kind, p.variables, p.numbers) for p in _proposals(view, s, V) if p.certain and p.kind != SUM
+        }
 
     scales = units[:3, None]
     other = View(view.variables, view.V * scales, view.t * units[3], view.weights)

@@ -24,7 +24,8 @@ Floats = NDArray[np.float64]
 HELD_BACK = 1e3
 #: entries of one complexity, and how much worse than a simpler one an entry may be: numbers are not shortened yet
 KEPT, NEAR = 3, 1.1
-#: rows beyond the number of fitted numbers that make an exact fit believable where no rows are held back
+#: rows beyond the number of fitted numbers that make an exact fit believable where no rows are held back, and at least
+#: twice as many as numbers
 SPARE_ROWS = 4
 
 
@@ -160,7 +161,7 @@ class Archive:
         """Whether an exact sum is exact on rows that it was not fitted to, too."""
         if self.table.held is None:
             numbers = sum(1 + int(np.count_nonzero(e.op == 0)) for e in entry.terms)
-            return self.n_rows >= numbers + SPARE_ROWS
+            return self.n_rows >= max(numbers + SPARE_ROWS, 2 * numbers)
         X, y, weights = self.table.held
         with np.errstate(all="ignore"):
             error = y - sum(c * e.evaluate(X) for c, e in zip(entry.coefficients, entry.terms, strict=True))

@@ -33,6 +33,11 @@ class Atom:
     below: bool = False  #: times the target itself: a term of a denominator
     times: Atom | None = None  #: and times another atom
 
+    @property
+    def form(self) -> tuple[object, ...]:
+        """What is left of it when constants are forgotten."""
+        return self.powers, self.function, self.second, self.below, self.times and self.times.form
+
     def expression(self, v: Vocabulary, variables: Sequence[Expression]) -> Expression:
         own = self._own(v, variables)
         return own if self.times is None else v.product([own, self.times.expression(v, variables)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from fouriertree.expr.vocabulary import ONE, Vocabulary
 from fouriertree.projection.variable import FitData, fit_constants
 from fouriertree.search.hybrid.assemble import uses
 from fouriertree.search.hybrid.atoms import Atoms
-from fouriertree.search.hybrid.screening import best_products, best_sums
+from fouriertree.search.hybrid.screening import Pairs, best_products, best_sums
 
 Floats = NDArray[np.float64]
 Shape = frozenset[tuple[bytes, bytes]]
@@ -29,7 +30,9 @@ QUICK, THOROUGH, FINALISTS = 4, 25, 24
 #: and where rows are few, which makes fits cheap and more candidates look alike
 FEW_ROWS, QUICK_OF_FEW, FINALISTS_OF_FEW = 100, 8, 32
 #: other starts for the inner constants of the best, or of all where rows are few
-RESTARTS = 3
+RESTARTS, RESTARTS_OF_FEW = 3, 5
+#: pairs that are looked at for every one that is fitted, and how many of these may differ in constants only
+MANY_PAIRS, OF_ONE_FORM = 16, 3
 #: terms of a denominator at most: with more, Σ c·b ≈ 1 and z = z·Σ c·b is almost an identity
 MOST_BELOW = 2
 
@@ -113,16 +116,25 @@ class Image:
             cosines = np.abs(directions @ r32)
             additions += [(self.atom(int(fresh[i])),) for i in np.argsort(-cosines, kind="stable")[:singles]]
             if sums and "add" in self.vocabulary:
-                pairs = best_sums(directions, r32, sums)
+                pairs = self._varied(best_sums(directions, r32, MANY_PAIRS * sums), fresh, sums)
                 self.screened += len(fresh) * (len(fresh) - 1) // 2
                 self.traverses += len(fresh) * (len(fresh) - 1) // 2
-                additions += [
-                    (self.atom(int(fresh[i])), self.atom(int(fresh[j])))
-                    for i, j in zip(pairs.left, pairs.right, strict=True)
-                ]
+                additions += [(self.atom(i), self.atom(j)) for i, j in pairs]
         if products and "mul" in self.vocabulary and self.target is None:
             additions += self._products(r32, q32, products)
         return self.polish([(*start.expressions, *new) for new in additions])
+
+    def _varied(self, pairs: Pairs, atoms: NDArray[np.intp], count: int) -> list[tuple[int, int]]:
+        """The best pairs, but no more than a few of one form: their constants will be fitted anyway."""
+        seen: Counter[frozenset[object]] = Counter()
+        most = OF_ONE_FORM if self.n_rows > FEW_ROWS else 1
+        chosen: list[tuple[int, int]] = []
+        for i, j in zip(atoms[pairs.left].tolist(), atoms[pairs.right].tolist(), strict=True):
+            form = frozenset((self.atoms.atoms[i].form, self.atoms.atoms[j].form))
+            seen[form] += 1
+            if seen[form] <= most:
+                chosen.append((i, j))
+        return chosen[:count]
 
     def _project(self, start: Sum) -> tuple[Floats, Floats]:
         """An orthonormal basis of the terms so far (n, k), and what is left of the target."""
@@ -140,14 +152,12 @@ class Image:
     def _products(
         self, r32: NDArray[np.float32], q32: NDArray[np.float32], count: int
     ) -> list[tuple[Expression, ...]]:
-        pairs = best_products(self.plain32, self.weighted32, r32, q32, count)
+        pairs = best_products(self.plain32, self.weighted32, r32, q32, MANY_PAIRS * count)
         pairs_seen = len(self.factors) * (len(self.factors) + 1) // 2
         self.screened += pairs_seen
         self.traverses += pairs_seen * (2 + len(q32))
-        return [
-            (self.vocabulary.product([self.atom(int(self.factors[i])), self.atom(int(self.factors[j]))]),)
-            for i, j in zip(pairs.left, pairs.right, strict=True)
-        ]
+        varied = self._varied(pairs, self.factors, count)
+        return [(self.vocabulary.product([self.atom(i), self.atom(j)]),) for i, j in varied]
 
     # Fitting --------------------------------------------------------------------------------------------
     def polish(self, models: Iterable[Sequence[Expression]]) -> list[Sum]:
@@ -168,11 +178,13 @@ class Image:
 
     def _restarts(self, sums: Sequence[Sum]) -> list[tuple[Expression, ...]]:
         """The same forms with other inner constants to start from: valleys are many, and narrow."""
+        few = self.n_rows <= FEW_ROWS
         models: list[tuple[Expression, ...]] = []
         for s in sums:
             numbers = sum(int(np.count_nonzero(free_numbers(e))) for e in s.expressions)
-            if numbers >= 2 or (numbers and self.n_rows <= FEW_ROWS):
-                models += [tuple(map(self._shaken, s.expressions)) for _ in range(RESTARTS)]
+            if numbers >= 2 or (numbers and few):
+                restarts = RESTARTS_OF_FEW if few else RESTARTS
+                models += [tuple(map(self._shaken, s.expressions)) for _ in range(restarts)]
         return models
 
     def _shaken(self, e: Expression) -> Expression:
@@ -243,7 +255,7 @@ class Breadth:
     products: int = 120
 
     def halved(self) -> Breadth:
-        return Breadth(self.singles, self.sums // 2, self.products // 2)
+        return Breadth(self.singles, self.sums, self.products // 2)
 
 
 class Growth:
