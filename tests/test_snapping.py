@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fouriertree.expr import PrimitiveSet, parse
-from fouriertree.snapping import ERRORS, fitted_numbers, nice_numbers, snapped
+from fouriertree.snapping import fitted_numbers, nice_numbers, snapped
 
 ROWS = 200
 X = np.random.default_rng(0).uniform(0.5, 3.0, (ROWS, 2))
@@ -82,8 +82,8 @@ def test_every_short_number_lies_within_its_error_so_a_linear_fit_gets_little_wo
     y = type(form).unchecked(form.op, form.arg, const, form.primitives).evaluate(X) + noise(10.0**size, seed)
     best = fitted_numbers(form, X, y, weights)
     found = snapped(form, X, y, weights)
-    # Moved by t standard errors, with the others fitted again, a number costs t²/(n − p) of the loss.
-    worst = (1.0 + ERRORS**2 / (ROWS - len(free))) ** len(free)
+    # Moved by four standard errors, with the others fitted again, a number costs 4²/(n − p) of the loss.
+    worst = (1.0 + 4.0**2 / (ROWS - len(free))) ** len(free)
     assert loss(best, y, weights) * (1.0 - 1e-9) <= loss(found, y, weights) <= worst * loss(best, y, weights)
 
 

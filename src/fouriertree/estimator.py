@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fouriertree.checks import check_operators, check_scale, draw_seed, nth_seed, numeric_target, refuse_text
-from fouriertree.engine import CompiledEngine, Engine, ReferenceEngine
+from fouriertree.engine import CompiledEngine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
@@ -35,6 +35,10 @@ from fouriertree.space import EmpiricalSpace
 SELECTIONS = ("mdl", "best", "accuracy")
 #: share of the rows that are held back to verify formulas with, where there are enough of them
 HELD_BACK, ENOUGH_ROWS, MOST_HELD_BACK = 0.2, 20, 20_000
+#: rows that the hybrid looks at, where there are more
+MOST_ROWS = 50_000
+#: what judging the table by all rows takes
+SECONDS_PER_ROW = 1.5e-6
 #: formulas that are finished even when time is up
 FEWEST_FINISHED = 10
 #: rounds of the hybrid where nothing else ends it
@@ -128,15 +132,18 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         self._names = self._column_names()
         self.seed_ = draw_seed(self.random_state)
+        self._n_rows = len(y)
         if self.search is None:
             # The first time on a machine takes some seconds, which are not the search's.
             self._compile()
         started = time.monotonic()
-        rows = Rows(*self._split(EmpiricalSpace(X, y, sample_weight, self._engine)), loss)
+        everything = Rows(*self._split(EmpiricalSpace(X, y, sample_weight, self._engine)), loss)
+        # The hybrid needs no more rows to find a formula; it is judged by all of them in the end.
+        rows = everything.sample(MOST_ROWS, self.seed_) if self.search is None else everything
         found = Found()
         self.stop_reason_ = self._search(rows, found, started)
         self.traverses_, self.evaluations_ = found.traverses, found.candidates
-        self._tabulate(rows, found.sums(len(rows.space.y)), started)
+        self._tabulate(rows, found, started, everything)
         return self
 
     def predict(self, X: Any, index: int | None = None) -> NDArray[np.float64]:
@@ -225,7 +232,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         reason = self._run(self._problem(rows, rows.space.weights), half, found)
         if reason == "interrupted":
             return reason
-        self._tabulate(rows, found.sums(len(rows.space.y)), started)
+        self._tabulate(rows, found, started, rows)
         with np.errstate(all="ignore"):
             weights = rows.loss.weights(rows.space.y, self.model_.predict(rows.space.X, self._engine))
         found.next_run()
@@ -243,7 +250,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         target = exact if self.target_loss is None else float(self.target_loss)
         limit = None
         if self.time_limit is not None:
-            limit = max(0.0, float(self.time_limit) - seconds - min(0.5, 0.05 * float(self.time_limit)))
+            table = min(0.5, 0.05 * float(self.time_limit)) + SECONDS_PER_ROW * self._n_rows
+            limit = max(0.0, float(self.time_limit) - seconds - table)
         return Budget(
             None if self.max_traverses is None else int(self.max_traverses), limit,
             # The hybrid knows when an exact sum is a law; for the others, exact is enough.
@@ -292,23 +300,24 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
     def _complexity(self) -> Complexity:
         return Complexity(self.complexities, self._primitives)
 
-    def _tabulate(self, rows: Rows, sums: list[Terms], started: float) -> None:
-        engine: Engine = self._engine
+    def _tabulate(self, rows: Rows, found: Found, started: float, everything: Rows) -> None:
         space = rows.space
+        sums = found.sums(len(space.y))
         constant: Terms = ((float(np.average(space.y, weights=space.weights)),), (Expression.constant(1.0),))
         if not sums:
             # Interrupted while the engine was being compiled: the mean needs none, and nobody waits again.
-            engine = ReferenceEngine()
+            rows = everything = rows.with_engine(ReferenceEngine())
         made: list[Row | None] = []
         for terms in [constant, *sums]:
             # The most promising come first; when time is up, the others would only adorn the table.
             if len(made) > FEWEST_FINISHED and self._late(started):
                 break
-            made.append(finished(terms, rows, self._primitives, self._complexity, self._names, engine))
-        found: list[Row] = [row for row in made if row is not None and row.complexity <= max(self.max_size, 1)]
-        kept, self.equations_ = tabulated(found or [row for row in made if row is not None], rows)
+            made.append(finished(terms, rows, self._primitives, self._complexity, self._names))
+        good = [row for row in made if row is not None]
+        small = [row for row in good if row.complexity <= self.max_size]
+        kept, self.equations_ = tabulated(small or good, rows, everything)
         self.models_ = [row.model for row in kept]
-        self.best_index_ = choose(self.equations_, len(space.y), self.model_selection)
+        self.best_index_ = choose(self.equations_, len(everything.space.y), self.model_selection)
         self.model_ = self.models_[self.best_index_]
 
     def _late(self, started: float) -> bool:

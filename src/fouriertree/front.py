@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -43,10 +44,10 @@ CHOSEN = ">>>"
 
 
 def needed_terms(
-    space: EmpiricalSpace, coefficients: NDArray[np.float64], expressions: list[Expression], engine: Engine
+    space: EmpiricalSpace, coefficients: NDArray[np.float64], expressions: list[Expression]
 ) -> tuple[list[int], NDArray[np.float64]]:
     """Which terms are more than rounding, and their coefficients; of an exact sum, as few terms as stay exact."""
-    values = engine.evaluate(expressions, space.X).astype(np.float64)
+    values = space.values(expressions)
     sizes = np.abs(values).max(axis=1) * np.abs(coefficients)
     kept = np.flatnonzero(sizes > ROUNDING * np.abs(space.y).max()).tolist() or [0]
     best = coefficients[kept]
@@ -89,7 +90,22 @@ class Rows:
         with np.errstate(all="ignore"):
             return float(np.average(self.loss.cost(self.space.y[rows], predicted[rows]), weights=weights))
 
-    @property
+    def with_engine(self, engine: Engine) -> Rows:
+        space = self.space
+        return Rows(EmpiricalSpace(space.X, space.y, space.weights, engine), self.seen, self.loss)
+
+    def sample(self, most: int, seed: int) -> Rows:
+        """At most so many of the rows: of those that the search saw and of the others alike."""
+        n = len(self.seen)
+        if n <= most:
+            return self
+        rows = np.sort(np.random.default_rng(seed).permutation(n)[:most])
+        space = self.space
+        return Rows(
+            EmpiricalSpace(space.X[rows], space.y[rows], space.weights[rows], space.engine), self.seen[rows], self.loss
+        )
+
+    @cached_property
     def positive(self) -> frozenset[int]:
         """Columns without zeros and negative values."""
         return frozenset(np.flatnonzero((self.space.X > 0.0).all(axis=0)).tolist())
@@ -121,18 +137,17 @@ COLUMNS = (
 
 
 def finished(
-    terms: Terms, rows: Rows, primitives: PrimitiveSet, complexity: Complexity, names: tuple[str, ...] | None,
-    engine: Engine,
-) -> Row | None:  # fmt: skip
+    terms: Terms, rows: Rows, primitives: PrimitiveSet, complexity: Complexity, names: tuple[str, ...] | None
+) -> Row | None:
     """A sum as one would write it, with the numbers that fit all rows best; None if it is not finite everywhere."""
     space = rows.space
-    kept, best = needed_terms(space, np.array(terms[0]), list(terms[1]), engine)
+    kept, best = needed_terms(space, np.array(terms[0]), list(terms[1]))
     whole = canonical(sum_of_terms(best.tolist(), [terms[1][i] for i in kept]), primitives, rows.positive)
-    before = engine.evaluate([whole], space.X)[0].astype(np.float64)
+    before = space.values([whole])[0]
     if not np.isfinite(before).all():
         return None
     final = canonical(refitted(whole, rows), primitives, rows.positive)
-    after = engine.evaluate([final], space.X)[0].astype(np.float64)
+    after = space.values([final])[0]
     # Where the numbers of the final form are worse, by rounding or by a fit that went astray, the first ones stay.
     shorter = float(np.exp(2.0 * SHORTER_NUMBERS / min(len(space.y), SNAPPING_ROWS)))
     tolerance = shorter if rows.loss.squared else 1.5
@@ -170,7 +185,29 @@ def mean_square(space: EmpiricalSpace, errors: NDArray[np.float64]) -> float:
     return float(np.average(errors**2, weights=space.weights))
 
 
-def tabulated(found: Sequence[Row], rows: Rows) -> tuple[list[Row], pd.DataFrame]:
+def tabulated(
+    found: Sequence[Row], rows: Rows, everything: Rows
+) -> tuple[list[Row], pd.DataFrame]:
+    """The front of formulas that were made with `rows`, with their losses on `everything`."""
+    kept = pareto(found, rows)
+    if everything is not rows:
+        kept = pareto(judged_by(everything, kept), everything)
+    exact = EXACT**2 * mean_square(everything.space, everything.space.y)
+    cells = [row.cells(description_length(row, everything, exact)) for row in kept]
+    return kept, pd.DataFrame(cells, columns=list(COLUMNS))
+
+
+def judged_by(rows: Rows, found: Sequence[Row]) -> list[Row]:
+    """The same formulas with their losses on more rows, without those that are not finite on all of them."""
+    predicted = rows.space.values([row.model.expression for row in found])
+    return [
+        replace(row, final_loss=rows.cost(values), r2=r_squared(rows.space, values))
+        for row, values in zip(found, predicted, strict=True)
+        if np.isfinite(values).all()
+    ]
+
+
+def pareto(found: Sequence[Row], rows: Rows) -> list[Row]:
     """One row per complexity, without those that a simpler one beats on the rows that were held back."""
     exact = EXACT**2 * mean_square(rows.space, rows.space.y)
     # What the losses of two formulas on so few rows may differ by.
@@ -179,8 +216,7 @@ def tabulated(found: Sequence[Row], rows: Rows) -> tuple[list[Row], pd.DataFrame
     for row in sorted(found, key=lambda row: (row.complexity, row.final_loss)):
         if not kept or _better(row, kept[-1], exact, chance):
             kept.append(row)
-    descriptions = [description_length(row, rows, exact) for row in kept]
-    return kept, pd.DataFrame([row.cells(d) for row, d in zip(kept, descriptions, strict=True)], columns=list(COLUMNS))
+    return kept
 
 
 def _better(row: Row, simpler: Row, exact: float, chance: float) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fouriertree.engine import CompiledEngine, Engine
-from fouriertree.engine.base import as_programs
+from fouriertree.engine.base import Rows, as_programs
 from fouriertree.expr import Expression
 from fouriertree.space.base import Elements, Sample, Scores, Vector
 
@@ -25,7 +26,11 @@ class WeightedPoints(ABC):
         self.weights = weights
         self.engine = CompiledEngine() if engine is None else engine
         self._roots = np.sqrt(weights)
-        self._rows = self.engine.prepare(X, weights)
+
+    @cached_property
+    def _rows(self) -> Rows:
+        """The points as the engine likes them; of many, a copy that not everyone needs."""
+        return self.engine.prepare(self.X, self.weights)
 
     @property
     @abstractmethod
@@ -47,8 +52,12 @@ class WeightedPoints(ABC):
         values = self.engine.evaluate([f, g], self._rows)
         return float(np.sum(self.weights * values[0] * values[1]))
 
+    def values(self, elements: Elements) -> NDArray[np.float64]:
+        """Values of elements at the points, (n_elements, n_points), finite or not."""
+        return self.engine.evaluate(elements, self._rows).astype(np.float64, copy=False)
+
     def coordinates(self, elements: Elements) -> NDArray[np.float64]:
-        values = self.engine.evaluate(elements, self._rows).astype(np.float64, copy=False)
+        values = self.values(elements)
         with np.errstate(all="ignore"):
             values *= self._roots
         values[~np.isfinite(values).all(axis=1)] = np.nan
@@ -116,8 +125,10 @@ class EmpiricalSpace(WeightedPoints):
         used = weights > 0.0
         if not used.any():
             raise ValueError("there are no rows with a positive weight")
-        super().__init__(matrix[used], weights[used], engine)
-        self.y = values[used]
+        if not used.all():
+            matrix, values, weights = matrix[used], values[used], weights[used]
+        super().__init__(matrix, weights, engine)
+        self.y = values
 
     @property
     def target(self) -> Vector:

@@ -7,6 +7,7 @@ import pytest
 from fouriertree import EmpiricalSpace, Grammar, PrimitiveSet, Problem, SymbolicRegressor
 from fouriertree.search import Accepted, Budget, Hybrid, Offered, run
 from fouriertree.search.hybrid.hybrid import LAW
+from fouriertree.search.hybrid.table import make_table
 
 LAWS = {
     "power law": (3, lambda a, b, c: 6.67 * a * b / c**2),
@@ -77,6 +78,37 @@ def test_a_run_ends_with_the_law_and_tells_it_last():
 def noisy(seed=0, n=60):
     X = rows(3, n, seed)
     return X, X[:, 0] * X[:, 1] / (X[:, 2] + 1.0) + np.random.default_rng(seed).normal(0.0, 0.1, n)
+
+
+def same_table(one, other):
+    for name in ("X", "y", "weights", "screen"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    for a, b in zip(one.held, other.held, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def table(X, y):
+    """The table of a problem of which the last rows are held back."""
+    grammar = Grammar(PrimitiveSet.default(), X.shape[1])
+    held = EmpiricalSpace(X[-9:], y[-9:])
+    return make_table(Problem(EmpiricalSpace(X[:-9], y[:-9]), grammar, holdout=held), seed=5)
+
+
+@pytest.mark.parametrize("d", [3, 20])
+def test_the_search_sees_neither_order_nor_units_that_are_powers_of_two(d):
+    X = rows(d, 80)
+    y = X[:, 0] * X[:, 1] + X[:, 2]
+    rng = np.random.default_rng(d)
+    order, units = rng.permutation(d), 2.0 ** rng.integers(-40, 40, d)
+    one, other = table(X, y), table((X * units)[:, order], 1024.0 * y)
+    same_table(one, other)
+    np.testing.assert_array_equal(order[other.columns], one.columns)
+    # It knows the way back.
+    np.testing.assert_allclose(one.X * one.scales, X[:-9, one.columns], rtol=1e-15)
+    np.testing.assert_array_equal(other.scales, one.scales * units[one.columns])
+    assert other.y_scale == 1024.0 * one.y_scale
+    np.testing.assert_allclose(np.mean(one.X**2, axis=0), 1.0)
+    assert np.mean(one.y**2) == pytest.approx(1.0)
 
 
 def standing(X, y, limit=150_000):
