@@ -50,7 +50,7 @@ SETS = [
 
 @pytest.mark.parametrize("operators", SETS, ids=" ".join)
 def test_every_row_is_written_with_the_operators_that_are_allowed(operators):
-    model = fitted(operators=operators, max_evaluations=30_000)
+    model = fitted(operators=operators, max_evaluations=30_000, max_size=13)
     assert len(model.equations_) > 1
     assert operators_of(model) <= set(PrimitiveSet(operators).names)
 

@@ -29,7 +29,8 @@ def test_every_block_of_python_runs_and_prints_what_the_page_says(page, tmp_path
 
 
 def without_rounding(text):
-    """The last digits of a loss that is nothing but rounding differ between processors."""
+    """A loss that is nothing but rounding differs between processors, and so do the last steps on the way there."""
+    text = re.sub(r"[\d,]+ (traverses|evaluations)", r"some \1", text)
     return re.sub(r" +\S+e-(2|3)\d ", " rounding ", text)
 
 
@@ -49,7 +50,7 @@ def test_the_reference_of_the_command_is_current():
 
 def test_every_option_is_documented():
     page = (ROOT / "docs" / "cli.md").read_text("utf-8")
-    for command in ("fit", "predict", "demo", "paper", "problems"):
+    for command in ("fit", "predict", "demo", "paper", "problems", "bench"):
         shown = CliRunner().invoke(app, [command, "--help"]).stdout
         for option in set(re.findall(r"--[a-z-]+", shown)) - {"--help"}:
             assert option in page

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-import sympy
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -101,20 +100,17 @@ def test_rows_are_held_back_where_there_are_enough(noisy, n):
     X, y = noisy
     model = SymbolicRegressor(max_evaluations=SOME, random_state=0).fit(X[:n], y[:n])
     assert np.isnan(model.equations_["validation_loss"]).all() == (n < 20)
-    assert ("e" in str(model).splitlines()[0]) == ("validation" in str(model))
 
 
-@pytest.mark.parametrize("loss", ["squared", "absolute"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_reported_losses_are_those_of_the_predictions(noisy, weighted, loss):
+def test_reported_losses_are_those_of_the_predictions(noisy, weighted):
     X, y = noisy
     weights = np.random.default_rng(2).integers(0, 3, len(y)).astype(float) if weighted else np.ones(len(y))
-    model = SymbolicRegressor(loss=loss, max_evaluations=SOME, random_state=0).fit(X, y, weights)
+    model = SymbolicRegressor(max_evaluations=SOME, random_state=0).fit(X, y, weights)
     for i, row in model.equations_.iterrows():
         used = weights > 0
         errors = (y - model.predict(X, index=i))[used]
-        costs = np.square(errors) if loss == "squared" else np.abs(errors)
-        assert row["loss"] == pytest.approx(np.average(costs, weights=weights[used]), rel=1e-12)
+        assert row["loss"] == pytest.approx(np.average(errors**2, weights=weights[used]), rel=1e-12)
     assert model.equations_["r2"].iloc[model.best_index_] == pytest.approx(
         model.score(X, y, weights), abs=1e-12
     )
@@ -134,6 +130,8 @@ def test_repr_is_that_of_scikit_learn_before_and_after_fit(fitted):
 
 
 def test_formulas_come_as_sympy_and_latex(fitted):
+    import sympy
+
     angle, velocity = sympy.symbols("angle velocity")
     difference = fitted.sympy() + 19.62 * sympy.sin(angle) + 0.4 * velocity
     assert abs(difference.subs({angle: 1.3, velocity: -2.0})) < 1e-12
@@ -353,24 +351,6 @@ def test_data_that_cannot_be_fitted_is_refused_with_a_sentence(X, y, sentence):
 
 BAD_SETTINGS = [
     ({"max_terms": 0}, "max_terms must be a whole number of at least 1; got 0"),
-    ({"max_size": 0}, "max_size must be a whole number of at least 1; got 0"),
-    ({"max_size": 2.5}, "max_size must be a whole number of at least 1; got 2.5"),
-    ({"max_evaluations": -1}, "max_evaluations must be None or a number that is not negative; got -1"),
-    ({"model_selection": "beauty"}, "model_selection must be one of mdl, best, accuracy; got 'beauty'"),
-    (
-        {"loss": "cubed"},
-        "loss must be one of squared, absolute, huber, quantile, or a function .* got 'cubed'",
-    ),
-    ({"loss": "quantile", "quantile": 1.0}, "quantile must lie between 0 and 1; got 1.0"),
-    ({"loss": lambda y, predicted: 0.0}, "loss must return what each of 2 rows costs; got an array of shape"),
-    ({"complexities": {"sin": 0}}, "complexity of 'sin' must be a whole number of at least 1; got 0"),
-    ({"complexities": {"sine": 2}}, "did you mean 'sin'"),
-    ({"nesting": {"sin": 0}}, "nesting must say how often"),
-    ({"nesting": {"sin": {"exp": -1}}}, "must be a whole number, 0 or more; got -1"),
-    ({"nesting": {"sine": {"exp": 1}}}, "did you mean 'sin'"),
-    ({"guesses": "a*x0"}, "guesses must be a list of formulas"),
-    ({"guesses": ["a*x9"]}, "there is no column x9"),
-    ({"guesses": ["sin("]}, "sin"),
     ({"time_limit": -1}, "time_limit must be None or a number that is not negative; got -1"),
     ({"target_loss": float("nan")}, "target_loss must be"),
     ({"random_state": -3}, "random_state must be .* got -3"),
@@ -408,78 +388,3 @@ def test_a_number_of_traverses_may_be_a_float(noisy, search):
     model = SymbolicRegressor(search, max_traverses=3e2, random_state=0).fit(*noisy)
     assert model.traverses_ >= 300
     assert model.stop_reason_ == "traverses used up"
-
-
-# What can be asked for ---------------------------------------------------------------------------------------
-def test_no_formula_is_more_complex_than_asked_for(noisy):
-    model = SymbolicRegressor(max_size=6, max_evaluations=SOME, random_state=0).fit(*noisy)
-    assert 1 < model.equations_["complexity"].max() <= 6
-
-
-def test_no_formula_has_more_terms_than_asked_for(noisy):
-    model = SymbolicRegressor(max_terms=1, max_evaluations=SOME, random_state=0).fit(*noisy)
-    assert model.equations_["complexity"].max() > 3
-    assert (model.equations_["n_terms"] == 1).all()
-
-
-def test_complexities_of_your_own_count_in_the_table(pendulum):
-    model = SymbolicRegressor(complexities={"sin": 50}, random_state=0).fit(*pendulum)
-    with_sine = model.equations_[model.equations_["equation"].str.contains("sin", regex=False)]
-    assert len(with_sine)
-    assert (with_sine["complexity"] > 50).all()
-
-
-def test_what_may_not_stand_inside_of_something_does_not():
-    x = np.random.default_rng(0).uniform(0.5, 3, (80, 1))
-    y = np.exp(np.sin(2.0 * x[:, 0]))
-    free = SymbolicRegressor(random_state=0).fit(x, y)
-    assert free.get_best()["equation"] == "exp(sin(2*x0))"
-    rules = {"exp": {"sin": 0, "cos": 0}}
-    bound = SymbolicRegressor(nesting=rules, random_state=0, max_evaluations=2_000_000).fit(x, y)
-    assert len(bound.models_) > 3
-    for formula in map(bound.sympy, range(len(bound.models_))):
-        assert not any(power.has(sympy.sin, sympy.cos) for power in formula.atoms(sympy.exp))
-
-
-def test_a_guess_is_a_start():
-    x = np.random.default_rng(0).uniform(-2, 2, (60, 2))
-    y = 1.7 * np.exp(np.cos(2.3 * x[:, 0])) * x[:, 1]
-    guess = ["a*exp(cos(b*x0))*x1"]
-    model = SymbolicRegressor(guesses=guess, max_evaluations=1, random_state=0).fit(x, y)
-    assert model.score(x, y) == 1.0
-    assert SymbolicRegressor(max_evaluations=1, random_state=0).fit(x, y).score(x, y) < 0.9
-
-
-@pytest.fixture(scope="module")
-def spoiled():
-    """A line, of which some rows went wrong."""
-    rng = np.random.default_rng(0)
-    x = rng.uniform(-2, 2, (100, 1))
-    y = 3.0 * x[:, 0] + 1.0 + 0.01 * rng.normal(size=100)
-    y[:12] += 40.0
-    return x, y
-
-
-@pytest.mark.parametrize("loss", ["absolute", "huber", lambda y, predicted: np.abs(y - predicted)])
-def test_some_losses_do_not_mind_wild_rows(spoiled, loss):
-    model = SymbolicRegressor(loss=loss, max_evaluations=SOME, random_state=0).fit(*spoiled)
-    assert np.median(np.abs(spoiled[1] - model.predict(spoiled[0]))) < 0.05
-    squares = SymbolicRegressor(max_evaluations=SOME, random_state=0).fit(*spoiled)
-    assert np.median(np.abs(spoiled[1] - squares.predict(spoiled[0]))) > 0.5
-
-
-@pytest.mark.parametrize("quantile", [0.2, 0.9])
-def test_a_quantile_lies_above_its_share_of_the_rows(quantile):
-    rng = np.random.default_rng(0)
-    x = rng.uniform(0, 2, (300, 1))
-    y = 3.0 * x[:, 0] + rng.exponential(size=300)
-    model = SymbolicRegressor(loss="quantile", quantile=quantile, max_evaluations=SOME, random_state=0)
-    assert np.mean(y <= model.fit(x, y).predict(x)) == pytest.approx(quantile, abs=0.05)
-
-
-@pytest.mark.parametrize(
-    ("selection", "column"), [("mdl", "description_length"), ("accuracy", "validation_loss")]
-)
-def test_the_chosen_row_is_the_best_by_what_was_asked_for(noisy, selection, column):
-    model = SymbolicRegressor(model_selection=selection, max_evaluations=SOME, random_state=0).fit(*noisy)
-    assert model.best_index_ == model.equations_[column].argmin()

@@ -41,14 +41,18 @@ def row(text, loss, validation=None, complexity=None):
 
 def made(coefficients, texts, data, names=None):
     terms = tuple(coefficients), tuple(map(parse, texts))
-    return finished(terms, data, PrimitiveSet.default(), Complexity(), names, CompiledEngine())
+    return finished(terms, data, PrimitiveSet.default(), Complexity(), names)
+
+
+def table_of(found, data):
+    return tabulated(found, data, data)
 
 
 def test_of_an_exact_sum_only_the_terms_that_it_needs_stay():
     space = EmpiricalSpace(X, 3 * X[:, 0] ** 2 - X[:, 1])
     trees = [parse(t) for t in ("1", "x0^2", "x0^2 + x1", "x1", "exp(x0)")]
     values = CompiledEngine().evaluate(trees, X)
-    kept, best = needed_terms(space, least_squares(space, values), trees, CompiledEngine())
+    kept, best = needed_terms(space, least_squares(space, values), trees)
     assert np.allclose(best @ values[kept], space.y, atol=1e-10)
     assert [str(trees[i]) for i in kept] == ["x0^2", "x1"]
 
@@ -57,7 +61,7 @@ def test_of_a_sum_that_is_not_exact_every_term_beyond_rounding_stays():
     space = EmpiricalSpace(X, NOISE)
     trees = [parse(t) for t in ("1", "x0^2", "x1")]
     coefficients = least_squares(space, CompiledEngine().evaluate(trees, X))
-    assert needed_terms(space, coefficients, trees, CompiledEngine())[0] == [0, 1, 2]
+    assert needed_terms(space, coefficients, trees)[0] == [0, 1, 2]
 
 
 def test_least_squares_does_not_mind_units():
@@ -107,7 +111,7 @@ def test_the_table_has_one_row_per_complexity_and_its_losses_fall():
         row("x0^2 + x1", 0.5),
         row("exp(x0^2)*x1", 0.6),
     ]
-    kept, table = tabulated(found, rows(NOISE))
+    kept, table = table_of(found, rows(NOISE))
     assert list(table.columns) == list(COLUMNS)
     assert [r.model.text() for r in kept] == list(table["equation"]) == ["x1", "x0^2 + x1"]
     assert list(table["loss"]) == [0.9, 0.5]
@@ -115,18 +119,28 @@ def test_the_table_has_one_row_per_complexity_and_its_losses_fall():
 
 def test_nothing_is_longer_than_a_formula_that_is_exact():
     y = X[:, 0] ** 2 + X[:, 1]
-    kept, _ = tabulated([row("x0", 1.0), row("x0^2 + x1", 1e-30), row("x0^2 + x1 + 0.3", 0.0)], rows(y))
+    kept, _ = table_of([row("x0", 1.0), row("x0^2 + x1", 1e-30), row("x0^2 + x1 + 0.3", 0.0)], rows(y))
     assert [r.model.text() for r in kept] == ["x0", "x0^2 + x1"]
 
 
 def test_what_is_better_only_on_the_rows_that_it_saw_is_no_row():
     found = [row("x0", 1.0, 1.0), row("x0^2 + x1", 0.5, 5.0), row("sin(x0*x1) + x0^2", 0.45, 0.5)]
-    kept, _ = tabulated(found, rows(NOISE))
+    kept, _ = table_of(found, rows(NOISE))
     assert [r.model.text() for r in kept] == ["x0", "sin(x0*x1) + x0^2"]
 
 
+def test_formulas_of_a_sample_are_judged_by_all_rows():
+    y = 2.0 * X[:, 0] + NOISE
+    few = rows(y).sample(20, seed=0)
+    assert len(few.space.y) == len(few.seen) == 20
+    kept, table = tabulated([made([1.0], ["1"], few), made([2.0], ["x0"], few)], few, rows(y))
+    assert len(kept) == 2
+    for row, loss in zip(kept, table["loss"], strict=True):
+        assert loss == pytest.approx(np.mean((y - row.model.predict(X)) ** 2))
+
+
 def chosen(found, data, selection="mdl"):
-    kept, table = tabulated(found, data)
+    kept, table = table_of(found, data)
     return kept[choose(table, len(data.space.y), selection)].model.text()
 
 
@@ -183,7 +197,7 @@ def test_the_text_shows_the_validation_loss_where_there_is_one():
         (0.25, [">>>", "0", "1", "1", "0.5", "0.25"]),
         (np.nan, [">>>", "0", "1", "1", "0.5"]),
     ):
-        _, table = tabulated([row("x0", 0.5, validation)], rows(NOISE))
+        _, table = table_of([row("x0", 0.5, validation)], rows(NOISE))
         heading, line = table_text(table, 0).splitlines()
         assert heading.split() == ["row", "terms", "complexity", "loss", "validation", "R²", "equation"]
         assert line.split() == [*cells, "0.000000", "x0"]
@@ -193,9 +207,10 @@ def test_the_text_shows_the_validation_loss_where_there_is_one():
 def test_few_noisy_rows_are_not_interpolated(n):
     x = np.random.default_rng(n).uniform(0, 10, n)
     y = 2 * x + 1 + np.random.default_rng(n + 1).normal(0, 0.3, n)
-    model = SymbolicRegressor(max_evaluations=30_000, random_state=0).fit(x[:, None], y)
+    model = SymbolicRegressor(max_evaluations=1_000_000, random_state=0).fit(x[:, None], y)
     assert model.get_best()["n_terms"] <= max(2, n // 3)
-    assert model.get_best()["loss"] > 1e-12
+    # Some of the noise, whose variance is 0.09, is left.
+    assert model.get_best()["loss"] > 1e-3
 
 
 def test_a_larger_limit_is_spent_and_finds_no_less():

@@ -42,7 +42,9 @@ def section(name: str, command: Any) -> str:
 
 def default(option: Any) -> str:
     value = getattr(option.default, "value", option.default)
-    return "" if value is None or value == [] else f" Default: {value}."
+    if isinstance(value, list):
+        value = ", ".join(map(str, value)) or None
+    return "" if value is None else f" Default: {value}."
 
 
 if __name__ == "__main__":

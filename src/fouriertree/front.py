@@ -147,6 +147,9 @@ def finished(
     if not np.isfinite(before).all():
         return None
     final = canonical(refitted(whole, rows), primitives, rows.positive)
+    if final.size != whole.size:
+        # Short numbers made another form possible, whose numbers have not been tried.
+        final = canonical(refitted(final, rows), primitives, rows.positive)
     after = space.values([final])[0]
     # Where the numbers of the final form are worse, by rounding or by a fit that went astray, the first ones stay.
     shorter = float(np.exp(2.0 * SHORTER_NUMBERS / min(len(space.y), SNAPPING_ROWS)))

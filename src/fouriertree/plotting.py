@@ -64,7 +64,7 @@ def _residuals(
 
 
 def _front(axes: Any, equations: pd.DataFrame, chosen: int) -> None:
-    """Mean squared error of every formula; those that are exactly zero are drawn at the bottom."""
+    """Loss of every formula; those that are exactly zero are drawn at the bottom."""
     from matplotlib.ticker import MaxNLocator
 
     losses = equations["loss"].to_numpy()
@@ -75,7 +75,7 @@ def _front(axes: Any, equations: pd.DataFrame, chosen: int) -> None:
     axes.annotate(
         "chosen", (chosen, heights[chosen]), xytext=(-10, 10), textcoords="offset points", ha="right"
     )
-    axes.set_title("mean squared error of every formula", fontsize=10)
+    axes.set_title("loss of every formula", fontsize=10)
     axes.set_xlabel("row of the table")
     # Whole numbers, as many as there is room for.
     axes.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True))

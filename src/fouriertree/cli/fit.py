@@ -97,7 +97,7 @@ def fit(
         "--max-evaluations",
         parser=whole_number(1),
         metavar="N",
-        help="Candidates at most; unlike a time limit, the same formulas on every computer.",
+        help="Candidates to look at, about; unlike a time limit, it gives the same formulas again.",
     ),
     max_terms: int | None = typer.Option(
         None,

@@ -31,9 +31,12 @@ def show(regressor: SymbolicRegressor, target: str) -> None:
         print(f"\n{target} = {regressor.get_best()['equation']}")
         if only_the_mean(regressor):
             print(ONLY_THE_MEAN)
-        print(
-            f"stopped: {regressor.stop_reason_}; {regressor.traverses_:,} traverses; seed {regressor.seed_}"
-        )
+        print(f"stopped: {regressor.stop_reason_}; {spent(regressor)}; seed {regressor.seed_}")
+
+
+def spent(regressor: SymbolicRegressor) -> str:
+    """What the search cost, in the units of its limits."""
+    return f"{regressor.traverses_:,} traverses; {regressor.evaluations_:,} evaluations"
 
 
 def only_the_mean(regressor: SymbolicRegressor) -> bool:

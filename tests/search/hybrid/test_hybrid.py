@@ -138,7 +138,7 @@ def test_units_that_are_powers_of_two_change_no_bit(given_standing, exponents):
 def test_other_names_change_nothing_but_names():
     X, y = noisy()
     frame = pd.DataFrame(X, columns=["mass", "speed", "time"])
-    plain, named = (fitted(data, y, max_evaluations=100_000) for data in (X, frame))
+    plain, named = (fitted(data, y, max_evaluations=20_000) for data in (X, frame))
     with_names = [m.text(6) for m in plain.models_]
     for i, name in enumerate(frame.columns):
         with_names = [text.replace(f"x{i}", name) for text in with_names]
@@ -148,10 +148,9 @@ def test_other_names_change_nothing_but_names():
     )
 
 
-@pytest.mark.parametrize("order", [[2, 0, 1], [0, 2, 1]])
-def test_a_fit_of_permuted_columns_predicts_the_same(order):
-    X, y = noisy()
-    one, other = (fitted(data, y, max_evaluations=100_000) for data in (X, X[:, order]))
+def test_a_fit_of_permuted_columns_predicts_the_same():
+    (X, y), order = noisy(), [2, 0, 1]
+    one, other = (fitted(data, y, max_evaluations=20_000) for data in (X, X[:, order]))
     assert list(one.equations_["complexity"]) == list(other.equations_["complexity"])
     for i in range(len(one.models_)):
         np.testing.assert_allclose(other.predict(X[:, order], i), one.predict(X, i), rtol=1e-9)
@@ -190,7 +189,7 @@ def test_units_that_are_powers_of_two_change_nothing_but_numbers():
 # Determinism ------------------------------------------------------------------------------------------------
 def test_threads_change_no_bit_of_the_table():
     X, y = noisy()
-    one, two = (fitted(X, y, max_evaluations=100_000, n_jobs=jobs) for jobs in (1, 2))
+    one, two = (fitted(X, y, max_evaluations=50_000, n_jobs=jobs) for jobs in (1, 2))
     pd.testing.assert_frame_equal(one.equations_, two.equations_, check_exact=True)
     assert one.evaluations_ == two.evaluations_
 
@@ -216,10 +215,10 @@ def test_with_fewer_evaluations_a_run_tells_a_beginning_of_the_same():
 
 
 def test_another_seed_screens_other_rows_and_finds_the_same_law():
-    X = rows(2, 700)
+    X = rows(2, 500)
     y = X[:, 0] * np.exp(-0.8 * X[:, 1])
-    texts = {fitted(X, y, random_state=seed).get_best()["equation"] for seed in (1, 2)}
-    assert texts == {fitted(X, y).get_best()["equation"]}
+    one, other = (fitted(X, y, random_state=seed).get_best()["equation"] for seed in (0, 1))
+    assert one == other
 
 
 # Odd data ---------------------------------------------------------------------------------------------------
@@ -228,7 +227,7 @@ NO_ROWS_TO_CHECK = pytest.mark.xfail(reason="a fifth of fewer than five rows is 
 
 @pytest.mark.parametrize(
     ("n", "d"),
-    [*(pytest.param(n, 1, marks=NO_ROWS_TO_CHECK) for n in (2, 3, 4)), (5, 1), (5, 2), (8, 1), (8, 2)],
+    [*(pytest.param(n, 1, marks=NO_ROWS_TO_CHECK) for n in (2, 3, 4)), (5, 1), (8, 2)],
 )
 def test_a_handful_of_rows_is_fitted_and_not_interpolated_by_something_long(n, d):
     X = rows(d, n)
@@ -295,7 +294,7 @@ def test_of_two_hundred_columns_the_three_that_matter_are_found():
 def test_of_noisy_data_the_short_law_is_chosen(law, longest):
     X = rows(2, 60)
     noise = np.random.default_rng(2).normal(0.0, 0.3, 60)
-    model = fitted(X, law(*X.T) + noise, max_evaluations=50_000)
+    model = fitted(X, law(*X.T) + noise, max_evaluations=20_000)
     assert model.get_best()["complexity"] <= longest
     # Nearer to the law than the data are.
     assert np.std(model.predict(X) - law(*X.T)) < 0.3 * np.std(noise)
