@@ -1,8 +1,9 @@
 """The hybrid search on the paper's benchmarks, and how many candidates it screens per second, beside Operon.
 
 Run: make bench-hybrid.  Large-scale polynomials through a quadrature space, the loss of the finished formula computed
-once more with 120 digits; the eight conventional problems that the paper's operators can express, 100 seeds each, 100,000
-traverses, solved if the run ends with a law that is the target on fresh points; all-pairs screening at 200 rows.
+once more with 120 digits; the eight conventional problems that the paper's operators can express, 100 seeds each,
+100,000 traverses, solved if the run ends with a law that is the target on fresh points; all-pairs screening at
+200 rows.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ class Best:
     event: Accepted | None = None
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, Accepted) and (self.event is None or event.progress.loss < self.event.progress.loss):
+        if isinstance(event, Accepted) and (
+            self.event is None or event.progress.loss < self.event.progress.loss
+        ):
             self.event = event
 
 
@@ -75,7 +78,9 @@ def times(a: list[mpmath.mpf], b: list[mpmath.mpf]) -> list[mpmath.mpf]:
     return out
 
 
-def loss_of(coefficients: Sequence[float], elements: Sequence[Expression], lsp: LargeScalePolynomial) -> float:
+def loss_of(
+    coefficients: Sequence[float], elements: Sequence[Expression], lsp: LargeScalePolynomial
+) -> float:
     """∫ (target − Σ c·e)² with 120 digits."""
     with mpmath.workdps(120):
         error = [mpmath.mpf(float(c)) for c in np.asarray(lsp.target.coefficients, dtype=float)]
@@ -94,7 +99,9 @@ def large_scale(seeds: range) -> list[Bar]:
         for seed in track(seeds, f"degree {degree}", transient=True, console=Console(stderr=True)):
             best = Best()
             started = time.perf_counter()
-            ended = run(POLYNOMIAL_SEARCH, lsp.problem(), Budget(TRAVERSES, target_loss=goal / 4), [best], seed)
+            ended = run(
+                POLYNOMIAL_SEARCH, lsp.problem(), Budget(TRAVERSES, target_loss=goal / 4), [best], seed
+            )
             seconds.append(time.perf_counter() - started)
             assert best.event is not None
             losses.append(loss_of(best.event.coefficients.tolist(), best.event.expressions, lsp))
@@ -115,7 +122,9 @@ def conventional(seeds: range) -> list[Bar]:
         for seed in track(seeds, name, transient=True, console=Console(stderr=True)):
             best = Best()
             started = time.perf_counter()
-            ended = run(CONVENTIONAL_SEARCH, CONVENTIONAL[name].problem(seed), Budget(TRAVERSES), [best], seed)
+            ended = run(
+                CONVENTIONAL_SEARCH, CONVENTIONAL[name].problem(seed), Budget(TRAVERSES), [best], seed
+            )
             seconds.append(time.perf_counter() - started)
             spent = ended.state.progress.traverses
             if ended.state.archive.law is not None and spent <= TRAVERSES and is_target(best, name):
@@ -138,7 +147,7 @@ def is_target(best: Best, name: str) -> bool:
 
 
 def screening() -> list[Bar]:
-    """Products of all pairs of a pool of atoms, per second and core, with the evaluations of Operon on the same rows."""
+    """Products of all pairs of a pool of atoms, per second and core, with Operon's evaluations on the same rows."""
     rng = np.random.default_rng(0)
     X = rng.uniform(1.0, 3.0, (ROWS, 4))
     y = X[:, 0] * X[:, 1] / X[:, 2] ** 2 + np.sin(X[:, 3])
@@ -154,7 +163,9 @@ def screening() -> list[Bar]:
     print(f"screening at {ROWS} rows: {ours:.3g} candidates per second")
     evaluations = operon(X, y)
     if evaluations is not None:
-        print(f"Operon at {ROWS} rows: {evaluations:.3g} evaluations per second, {ours / evaluations:.0f} times fewer")
+        print(
+            f"Operon at {ROWS} rows: {evaluations:.3g} evaluations per second, {ours / evaluations:.0f} times fewer"
+        )
     return [Bar("screened-per-second", ours, 1e7)]
 
 
@@ -175,7 +186,9 @@ def operon(X: np.ndarray, y: np.ndarray) -> float | None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seeds", type=int, default=100, help="runs of every conventional problem")
     parser.add_argument("--polynomial-seeds", type=int, default=20)
     options = parser.parse_args()

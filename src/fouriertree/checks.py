@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from numbers import Integral
 from typing import Any
 
@@ -54,6 +54,40 @@ def check_operators(primitives: Sized) -> None:
     """ValueError for an empty set: a tree needs something to be made of."""
     if len(primitives) == 0:
         raise ValueError("there are no operators to build trees from; name at least one")
+
+
+def check_kinds(regressor: Any) -> None:
+    """ValueError that names the first parameter of another kind than it should be."""
+
+    def texts(value: Any) -> bool:
+        return (
+            isinstance(value, Sequence)
+            and not isinstance(value, str)
+            and all(isinstance(v, str) for v in value)
+        )
+
+    def rules(value: Any) -> bool:
+        return isinstance(value, Mapping)
+
+    def operators(value: Any) -> bool:
+        return texts(value) or hasattr(value, "by_opcode")
+
+    kinds: dict[str, tuple[Callable[[Any], bool], str]] = {
+        "search": (lambda value: hasattr(value, "step"), "a search such as FTG()"),
+        "operators": (operators, "a list of names, or a PrimitiveSet"),
+        "complexities": (
+            lambda value: rules(value) and all(v >= 1 for v in value.values()),
+            "such as {'sin': 5}",
+        ),
+        "nesting": (rules, "such as {'sin': {'exp': 0}}"),
+        "guesses": (texts, "a list of formulas such as ['a*sin(x0)']"),
+        "n_jobs": (lambda value: isinstance(value, Integral), "a whole number of threads, or -1"),
+        "feature_names": (lambda value: np.ndim(value) == 1, "a list with a name for every column"),
+    }
+    for name, (fits, wanted) in kinds.items():
+        value = getattr(regressor, name)
+        if value is not None and not fits(value):
+            raise ValueError(f"{name} must be {wanted}; got {value!r}")
 
 
 def has_text(values: Any) -> bool:

@@ -16,7 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from fouriertree.checks import check_operators, check_scale, draw_seed, nth_seed, numeric_target, refuse_text
+from fouriertree.checks import (
+    check_kinds,
+    check_operators,
+    check_scale,
+    draw_seed,
+    nth_seed,
+    numeric_target,
+    refuse_text,
+)
 from fouriertree.engine import CompiledEngine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.complexity import Complexity
@@ -184,7 +192,10 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
             if limit is not None and not (isinstance(limit, Real) and float(limit) >= 0.0):
                 raise ValueError(f"{name} must be None or a number that is not negative; got {limit!r}")
         if self.model_selection not in SELECTIONS:
-            raise ValueError(f"model_selection must be one of {', '.join(SELECTIONS)}; got {self.model_selection!r}")
+            raise ValueError(
+                f"model_selection must be one of {', '.join(SELECTIONS)}; got {self.model_selection!r}"
+            )
+        check_kinds(self)
 
     def _split(self, space: EmpiricalSpace) -> tuple[EmpiricalSpace, NDArray[np.bool_]]:
         """All rows, and which of them the search may see: all where they are few."""
@@ -263,7 +274,11 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         space, seen = rows.space, rows.seen
         grammar = Grammar(self._primitives, space.n_columns)
         shown = EmpiricalSpace(space.X[seen], space.y[seen], weights[seen], self._engine)
-        held = None if seen.all() else EmpiricalSpace(space.X[~seen], space.y[~seen], weights[~seen], self._engine)
+        held = (
+            None
+            if seen.all()
+            else EmpiricalSpace(space.X[~seen], space.y[~seen], weights[~seen], self._engine)
+        )
         return Problem(shown, grammar, holdout=held)
 
     def _run(self, problem: Problem, budget: Budget, found: Found) -> str:
@@ -276,7 +291,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         with ExitStack() as stack:
             if self.progress:
                 weight = float(np.sum(problem.space.samples()[-1][2]))
-                observers.append(stack.enter_context(ProgressBar(budget, getattr(search, "max_terms", None), weight)))
+                observers.append(
+                    stack.enter_context(ProgressBar(budget, getattr(search, "max_terms", None), weight))
+                )
             try:
                 return run(search, problem, budget, observers, nth_seed(self.seed_, found.runs)).reason
             except KeyboardInterrupt:
@@ -291,10 +308,14 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
             max_complexity=int(self.max_size),
             guesses=parse_guesses(self.guesses or (), names, self._primitives),
             complexity=self._complexity,
-            nesting=Nesting.of(self.nesting or {}, self._primitives),
+            nesting=self._nesting,
             rounds=ROUNDS if unlimited else None,
             n_jobs=self._engine.n_threads,
         )
+
+    @property
+    def _nesting(self) -> Nesting:
+        return Nesting.of(self.nesting or {}, self._primitives)
 
     @property
     def _complexity(self) -> Complexity:
@@ -313,7 +334,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
             if len(made) > FEWEST_FINISHED and self._late(started):
                 break
             made.append(finished(terms, rows, self._primitives, self._complexity, self._names))
-        good = [row for row in made if row is not None]
+        rules = self._nesting
+        good = [row for row in made if row is not None and all(map(rules.allows, row.model.expressions))]
         small = [row for row in good if row.complexity <= self.max_size]
         kept, self.equations_ = tabulated(small or good, rows, everything)
         self.models_ = [row.model for row in kept]

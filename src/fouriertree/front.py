@@ -51,7 +51,7 @@ def needed_terms(
     sizes = np.abs(values).max(axis=1) * np.abs(coefficients)
     kept = np.flatnonzero(sizes > ROUNDING * np.abs(space.y).max()).tolist() or [0]
     best = coefficients[kept]
-    exact = EXACT**2 * mean_square(space, space.y)
+    exact = exact_loss(space)
     if mean_square(space, space.y - best @ values[kept]) > exact:
         return kept, best
     for i in sorted(kept, key=lambda i: -expressions[i].size):
@@ -102,7 +102,9 @@ class Rows:
         rows = np.sort(np.random.default_rng(seed).permutation(n)[:most])
         space = self.space
         return Rows(
-            EmpiricalSpace(space.X[rows], space.y[rows], space.weights[rows], space.engine), self.seen[rows], self.loss
+            EmpiricalSpace(space.X[rows], space.y[rows], space.weights[rows], space.engine),
+            self.seen[rows],
+            self.loss,
         )
 
     @cached_property
@@ -154,7 +156,7 @@ def finished(
     # Where the numbers of the final form are worse, by rounding or by a fit that went astray, the first ones stay.
     shorter = float(np.exp(2.0 * SHORTER_NUMBERS / min(len(space.y), SNAPPING_ROWS)))
     tolerance = shorter if rows.loss.squared else 1.5
-    exact = EXACT**2 * mean_square(space, space.y)
+    exact = exact_loss(space)
     if not rows.cost(after) <= max(tolerance * rows.cost(before), exact):
         final, after = whole, before
     model = Model.from_expression(final, names)
@@ -184,18 +186,22 @@ def refitted(whole: Expression, rows: Rows) -> Expression:
     return whole
 
 
+def exact_loss(space: EmpiricalSpace) -> float:
+    """The loss below which a formula is exact: rounding, relative to the spread of y or to y itself."""
+    spread = mean_square(space, space.y - np.average(space.y, weights=space.weights))
+    return max(EXACT**2 * spread, (8.0 * np.finfo(float).eps) ** 2 * mean_square(space, space.y))
+
+
 def mean_square(space: EmpiricalSpace, errors: NDArray[np.float64]) -> float:
     return float(np.average(errors**2, weights=space.weights))
 
 
-def tabulated(
-    found: Sequence[Row], rows: Rows, everything: Rows
-) -> tuple[list[Row], pd.DataFrame]:
+def tabulated(found: Sequence[Row], rows: Rows, everything: Rows) -> tuple[list[Row], pd.DataFrame]:
     """The front of formulas that were made with `rows`, with their losses on `everything`."""
     kept = pareto(found, rows)
     if everything is not rows:
         kept = pareto(judged_by(everything, kept), everything)
-    exact = EXACT**2 * mean_square(everything.space, everything.space.y)
+    exact = exact_loss(everything.space)
     cells = [row.cells(description_length(row, everything, exact)) for row in kept]
     return kept, pd.DataFrame(cells, columns=list(COLUMNS))
 
@@ -212,9 +218,9 @@ def judged_by(rows: Rows, found: Sequence[Row]) -> list[Row]:
 
 def pareto(found: Sequence[Row], rows: Rows) -> list[Row]:
     """One row per complexity, without those that a simpler one beats on the rows that were held back."""
-    exact = EXACT**2 * mean_square(rows.space, rows.space.y)
+    exact = exact_loss(rows.space)
     # What the losses of two formulas on so few rows may differ by.
-    chance = 1.0 + 2.0 / np.sqrt(max(1, np.count_nonzero(~rows.seen)))
+    chance = 1.0 + 2.0 / np.sqrt(max(1, int(np.count_nonzero(~rows.seen))))
     kept: list[Row] = []
     for row in sorted(found, key=lambda row: (row.complexity, row.final_loss)):
         if not kept or _better(row, kept[-1], exact, chance):
@@ -224,7 +230,11 @@ def pareto(found: Sequence[Row], rows: Rows) -> list[Row]:
 
 def _better(row: Row, simpler: Row, exact: float, chance: float) -> bool:
     """More accurate on all rows, and no worse on those held back than chance explains."""
-    if row.complexity == simpler.complexity or not row.final_loss < simpler.final_loss or simpler.final_loss <= exact:
+    if (
+        row.complexity == simpler.complexity
+        or not row.final_loss < simpler.final_loss
+        or simpler.final_loss <= exact
+    ):
         return False
     if row.runs_away:
         # Beside a pole, one row that was fitted proves nothing; rows that were not can.

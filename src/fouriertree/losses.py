@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,7 @@ class Loss:
         if self.name == "squared":
             return np.square(errors)
         if self.name == "huber":
-            width = HUBER * spread(errors)
+            width = HUBER * scale(errors)
             size = np.abs(errors)
             return np.where(size <= width, np.square(errors), width * (2.0 * size - width))
         if self.name == "quantile":
@@ -51,12 +52,12 @@ class Loss:
     def weights(self, y: Floats, predicted: Floats) -> Floats:
         """Weights of the squares that touch the cost at these errors (iteratively reweighted least squares)."""
         errors = y - predicted
-        width = spread(errors)
+        width = scale(errors)
         # Errors of nothing would weigh infinitely.
         least = 1e-4 * width + 1e-12 * float(np.abs(y).max(initial=0.0)) + 1e-300
         size: Floats = np.maximum(np.abs(errors), least)
         if self.function is not None:
-            return np.maximum(self.cost(y, predicted), 0.0) / size**2
+            return self._weights_by_slope(y, np.where(errors < 0.0, -size, size))
         if self.name == "huber":
             return np.minimum(1.0, HUBER * width / size)
         if self.name == "quantile":
@@ -64,6 +65,18 @@ class Loss:
         if self.name == "absolute":
             return 1.0 / size
         return np.ones_like(y)
+
+    def _weights_by_slope(self, y: Floats, errors: Floats) -> Floats:
+        """cost′/(2·error), the squares of which have the slope of the cost; alike where the cost has none."""
+        h = 1e-4 * errors
+        slopes = (self.cost(y, y - errors - h) - self.cost(y, y - errors + h)) / (2.0 * h)
+        weights: Floats = np.maximum(slopes / (2.0 * errors), 0.0)
+        return weights if weights.any() else np.ones_like(y)
+
+
+def scale(errors: Floats) -> float:
+    """Their spread; where most of them are zero, their mean size; one if all of them are."""
+    return spread(errors) or float(np.mean(np.abs(errors))) or 1.0
 
 
 def spread(errors: Floats) -> float:
@@ -79,6 +92,6 @@ def as_loss(loss: str | LossFunction, quantile: float) -> Loss:
         raise ValueError(
             f"loss must be one of {', '.join(NAMES)}, or a function of (y, predicted); got {loss!r}"
         )
-    if not 0.0 < quantile < 1.0:
+    if not (isinstance(quantile, Real) and 0.0 < quantile < 1.0):
         raise ValueError(f"quantile must lie between 0 and 1; got {quantile!r}")
     return Loss(loss, quantile)

@@ -1,4 +1,4 @@
-"""Formulas that run away between the rows: a denominator near zero, or a root or logarithm at the edge of its domain."""
+"""Formulas that run away between the rows: a denominator near zero, a root or logarithm at the edge of its domain."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def _dangerous(expression: Expression) -> Iterator[Expression]:
         elif code == INV or (code == POW and _falls(expression, i)):
             yield expression.subtree(expression.children(i)[0])
         elif code == TAN:
-            yield Expression.apply(expression.primitives.by_opcode(COS), expression.subtree(expression.children(i)[0]))
+            yield Expression.apply(
+                expression.primitives.by_opcode(COS), expression.subtree(expression.children(i)[0])
+            )
         elif code in (LOG, SQRT, POW):
             argument = expression.subtree(expression.children(i)[0])
             if not np.isin(argument.op, PLAIN).all() and not (code == POW and _whole(expression, i)):

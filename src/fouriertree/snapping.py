@@ -67,7 +67,10 @@ def costs_of_numbers(expression: Expression, fitted: float) -> list[float]:
     """
     numbers = expression.const[expression.op == CONST].tolist()
     return [
-        min((nice.cost for nice in nice_numbers(value, 1e-14 * abs(value)) if nice.cost < fitted), default=fitted)
+        min(
+            (nice.cost for nice in nice_numbers(value, 1e-14 * abs(value)) if nice.cost < fitted),
+            default=fitted,
+        )
         for value in numbers
         if value != 0.0
     ]
@@ -170,7 +173,9 @@ def snapped(expression: Expression, X: Floats, y: Floats, weights: Floats) -> Ex
         fit, loss = _Fit(expression, X, y, roots, free, length2).refitted()
         if not isfinite(loss):
             return expression
-        share = loss * length2 / (float(np.sum(np.square(roots * (y - np.average(y, weights=roots**2))))) or 1.0)
+        share = (
+            loss * length2 / (float(np.sum(np.square(roots * (y - np.average(y, weights=roots**2))))) or 1.0)
+        )
         worth = 1.0 if share <= LAWLESS else LAWLESS_WORTH
         tried: set[int] = set()
         while (choice := _choice(fit, loss, tried)) is not None:
@@ -180,7 +185,11 @@ def snapped(expression: Expression, X: Floats, y: Floats, weights: Floats) -> Ex
             const[i], still_free[i] = nice.value, False
             moved = _Fit(fit.with_numbers(const).expression, X, y, roots, still_free, length2)
             new, new_loss = moved.refitted()
-            worse = 0.5 * len(y) * (log(max(new_loss, EXACT)) - log(max(loss, EXACT))) if isfinite(new_loss) else np.inf
+            worse = (
+                0.5 * len(y) * (log(max(new_loss, EXACT)) - log(max(loss, EXACT)))
+                if isfinite(new_loss)
+                else np.inf
+            )
             if worse < worth * saving:
                 fit, loss = new, new_loss
     return fit.expression

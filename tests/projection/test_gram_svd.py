@@ -16,9 +16,10 @@ def published(target, basis, v, eps1):
     elements = [*basis, v]
     G = np.array([[np.dot(a, b) for b in elements] for a in elements])
     U, s, Vt = np.linalg.svd(G)
-    inverse = Vt.T @ np.diag(1 / s) @ U.T
-    if not np.allclose(G @ inverse, np.eye(len(G)), atol=eps1):
-        return None
+    with np.errstate(all="ignore"):  # a singular value may be zero, and then nothing is close to the identity
+        inverse = Vt.T @ np.diag(1 / s) @ U.T
+        if not np.allclose(G @ inverse, np.eye(len(G)), atol=eps1):
+            return None
     return inverse @ np.array([np.dot(target, a) for a in elements])
 
 

@@ -66,7 +66,8 @@ def is_log_power(formula: Any, symbols: Sequence[Any], exponents: Sequence[float
     import sympy
 
     found = [
-        points[:, j] * evaluate(sympy.diff(formula, symbol), symbols, points) for j, symbol in enumerate(symbols)
+        points[:, j] * evaluate(sympy.diff(formula, symbol), symbols, points)
+        for j, symbol in enumerate(symbols)
     ]
     return all(bool(np.all(np.abs(f - e) <= STRAY)) for f, e in zip(found, exponents, strict=True))
 

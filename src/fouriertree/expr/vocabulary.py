@@ -15,6 +15,10 @@ ONE = Expression.constant(1.0)
 LARGEST_POWER = 12.0
 
 
+class NotAllowedError(ValueError):
+    """What was to be written needs an operator that is not there."""
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     """The operators of a search by their roles; protected ones stand in for plain ones where only they are there."""
@@ -34,8 +38,13 @@ class Vocabulary:
     def apply(self, role: str, *arguments: Expression) -> Expression:
         name = self._name(role)
         if name is None:
-            raise ValueError(f"the search may not use {role!r}")
+            raise NotAllowedError(f"the search may not use {role!r}")
         return Expression.apply(self.primitives.find(name), *arguments)
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether sums, products and fractions can all be written."""
+        return "add" in self and "mul" in self and self.divides
 
     @cached_property
     def divides(self) -> bool:

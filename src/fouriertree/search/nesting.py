@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fouriertree.expr import Expression, PrimitiveSet
+from fouriertree.expr.opcodes import CONST, MUL, VAR
 
 
 @dataclass(frozen=True)
@@ -40,27 +41,31 @@ class Nesting:
             )
         return cls(tuple(limits))
 
-    def allows(self, expression: Expression) -> bool:
+    def allows(self, expression: Expression, in_units: bool = True) -> bool:
+        """Whether no rule is broken; with `in_units` false, a number times a column is the column in other units."""
         return all(
-            _deepest(expression, outer, inner) <= most
+            _deepest(expression, outer, inner, in_units) <= most
             for outer, rules in self.limits
             for inner, most in rules
         )
 
     def allow(self, terms: Sequence[Expression]) -> bool:
-        return not self.limits or all(self.allows(term) for term in terms)
+        """Whether terms over columns in other units might do."""
+        return not self.limits or all(self.allows(term, in_units=False) for term in terms)
 
 
-def _deepest(expression: Expression, outer: int, inner: int) -> int:
+def _deepest(expression: Expression, outer: int, inner: int, in_units: bool) -> int:
     """The most `inner` operators on a path below an `outer` one; −1 without any `outer`."""
     # (longest chain of inner operators from here down, most of them below an outer one)
     stack: list[tuple[int, int]] = []
-    for code in expression.op.tolist():
+    op = expression.op.tolist()
+    for i, code in enumerate(op):
         arity = 0 if code <= 1 else expression.primitives.by_opcode(code).arity
         below = [stack.pop() for _ in range(arity)]
         chain = max((c for c, _ in below), default=0)
         worst = max((w for _, w in below), default=-1)
         if code == outer:
             worst = max(worst, chain)
-        stack.append((chain + (code == inner), worst))
+        unit = not in_units and code == MUL and {op[i - 1], op[i - 2]} == {CONST, VAR}
+        stack.append((chain + (code == inner and not unit), worst))
     return stack[0][1]

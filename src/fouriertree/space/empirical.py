@@ -108,16 +108,15 @@ class EmpiricalSpace(WeightedPoints):
         sample_weight: ArrayLike | None = None,
         engine: Engine | None = None,
     ) -> None:
-        matrix, values = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+        # Copies: what the caller does to its arrays later must not change the space.
+        matrix, values = np.array(X, dtype=np.float64, order="C"), np.array(y, dtype=np.float64)
         if matrix.ndim != 2 or values.shape != (len(matrix),):
             raise ValueError(
                 f"X must be (rows, columns) and y one value per row; got shapes {matrix.shape} and {values.shape}"
             )
         if not np.isfinite(values).all():
             raise ValueError("y has values that are not finite; remove those rows first")
-        weights = (
-            np.ones(len(matrix)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        )
+        weights = np.ones(len(matrix)) if sample_weight is None else np.array(sample_weight, dtype=np.float64)
         if weights.shape != values.shape:
             raise ValueError(f"sample_weight must have one value per row, {len(matrix)}; got {weights.shape}")
         if not (np.isfinite(weights).all() and (weights >= 0.0).all()):

@@ -222,12 +222,11 @@ def test_another_seed_screens_other_rows_and_finds_the_same_law():
 
 
 # Odd data ---------------------------------------------------------------------------------------------------
-NO_ROWS_TO_CHECK = pytest.mark.xfail(reason="a fifth of fewer than five rows is none to check a surrogate on")
 
 
 @pytest.mark.parametrize(
     ("n", "d"),
-    [*(pytest.param(n, 1, marks=NO_ROWS_TO_CHECK) for n in (2, 3, 4)), (5, 1), (8, 2)],
+    [*((n, 1) for n in (2, 3, 4)), (5, 1), (8, 2)],
 )
 def test_a_handful_of_rows_is_fitted_and_not_interpolated_by_something_long(n, d):
     X = rows(d, n)
@@ -259,7 +258,6 @@ def test_a_constant_target_is_that_constant(constant):
     np.testing.assert_array_equal(model.predict(rows(2, seed=1)), constant)
 
 
-@pytest.mark.xfail(reason="a law is exact relative to the size of y, and not to what y varies by")
 def test_a_target_far_from_zero_is_not_taken_for_a_constant():
     X = rows(1)
     y = 1e10 + X[:, 0]
@@ -267,10 +265,9 @@ def test_a_target_far_from_zero_is_not_taken_for_a_constant():
     assert np.abs(model.predict(X) - y).max() < 1e-4
 
 
-TOO_LARGE = pytest.param(1e155, marks=pytest.mark.xfail(reason="its squares overflow"))
 
 
-@pytest.mark.parametrize("unit", [1e-160, 1e140, TOO_LARGE])
+@pytest.mark.parametrize("unit", [1e-160, 1e140, 1e155])
 def test_columns_of_any_size_are_no_obstacle(unit):
     X = rows(2, 60)
     assert (

@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 
 #: on rows held back, an exact law may be this much less exact (squared): inner constants carry rounding
 HELD_BACK = 1e3
+#: relative error of a sum of a few numbers
+ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 #: entries of one complexity, and how much worse than a simpler one an entry may be: numbers are not shortened yet
 KEPT, NEAR = 3, 1.1
 #: rows beyond the number of fitted numbers that make an exact fit believable where no rows are held back, and at least
@@ -75,6 +77,10 @@ class Archive:
         self.table, self.limits, self.n_jobs = table, limits, n_jobs
         self.data = FitData.prepare(table.X, table.y, table.weights)
         self.length2 = float(np.sum(table.weights * np.square(table.y))) or 1.0
+        middle = np.average(table.y, weights=table.weights)
+        spread2 = float(np.sum(table.weights * np.square(table.y - middle)))
+        #: what is exact, relative to Σ w·y²: of a target far from zero, only its spread has to be explained
+        self.exact = max(EXACT * spread2 / self.length2, ROUNDING**2)
         self.entries: dict[int, list[Entry]] = {}
         self.positive = frozenset(np.flatnonzero((table.X > 0.0).all(axis=0)).tolist())
         self.new: list[Entry] = []
@@ -91,16 +97,22 @@ class Archive:
     def offer(self, models: Sequence[Sequence[Expression]], iterations: int = 40) -> float:
         """Fit the models and keep those that are the best of their complexity; the best score among them."""
         models = [m for m in models if self.limits.allow(m)]
-        fits = fit_constants(models, self.data, iterations=iterations, fixed=structural(models), n_jobs=self.n_jobs)
+        fits = fit_constants(
+            models, self.data, iterations=iterations, fixed=structural(models), n_jobs=self.n_jobs
+        )
         self._count(models, fits)
         return min((self._take(fit) for fit in fits), default=np.inf)
 
-    def screen(self, models: Sequence[Sequence[Expression]], iterations: int, count: int) -> list[tuple[Expression, ...]]:
+    def screen(
+        self, models: Sequence[Sequence[Expression]], iterations: int, count: int
+    ) -> list[tuple[Expression, ...]]:
         """The models with the shortest descriptions after a quick fit to the rows for screening."""
         rows = self.table.screen
         if self._quick is None:
             self._quick = FitData.prepare(self.table.X[rows], self.table.y[rows], self.table.weights[rows])
-        fits = fit_constants(models, self._quick, iterations=iterations, fixed=structural(models), n_jobs=self.n_jobs)
+        fits = fit_constants(
+            models, self._quick, iterations=iterations, fixed=structural(models), n_jobs=self.n_jobs
+        )
         self._count(models, fits)
         length2 = float(np.sum(self.table.weights[rows] * np.square(self.table.y[rows]))) or 1.0
         found = [
@@ -119,7 +131,10 @@ class Archive:
         self._count(models, fits)
         found = []
         for model, fit in zip(models, fits, strict=True):
-            sizes = [abs(c) * float(np.abs(e.evaluate(self.table.X)).max()) for c, e in zip(fit.coefficients, model, strict=True)]
+            sizes = [
+                abs(c) * float(np.abs(e.evaluate(self.table.X)).max())
+                for c, e in zip(fit.coefficients, model, strict=True)
+            ]
             kept = [i for i, size in enumerate(sizes) if size > 1e-9 * max(sizes)]
             found.append(([float(fit.coefficients[i]) for i in kept], tuple(model[i] for i in kept)))
         return found
@@ -141,7 +156,11 @@ class Archive:
             known.sort(key=lambda e: e.loss)
             self.entries[entry.complexity] = known[:KEPT]
             self.new.append(entry)
-        if entry.loss <= EXACT and (self.law is None or entry.complexity < self.law.complexity) and self._holds(entry):
+        if (
+            entry.loss <= self.exact
+            and (self.law is None or entry.complexity < self.law.complexity)
+            and self._holds(entry)
+        ):
             self.law = entry
         return entry.score(self.n_rows)
 
@@ -166,7 +185,7 @@ class Archive:
         with np.errstate(all="ignore"):
             error = y - sum(c * e.evaluate(X) for c, e in zip(entry.coefficients, entry.terms, strict=True))
             loss = float(np.sum(weights * np.square(error)))
-        return bool(loss <= HELD_BACK * EXACT * float(np.sum(weights * np.square(y))))
+        return bool(loss <= HELD_BACK * self.exact * float(np.sum(weights * np.square(y))))
 
     def front(self) -> list[Entry]:
         """Those that no simpler one beats, simplest first."""

@@ -37,9 +37,19 @@ class Pool:
 
 
 POWERS = Pool("powers", Recipe(1000, functions=False, limit=1200), first_steps=4)
-RATIO = Pool("ratio", Recipe(200, functions=False, limit=400, whole=True), Breadth(products=0), ratio=True, first_steps=6)
-MODULATED = Pool("modulated", Recipe(150, functions=False, limit=1500), Breadth(products=0), modulated=True, first_steps=3)
-MODULATED_RATIO = Pool("modulated ratio", Recipe(60, functions=False, limit=700), Breadth(products=0), True, True, 4)
+RATIO = Pool(
+    "ratio",
+    Recipe(200, functions=False, limit=400, whole=True),
+    Breadth(products=0),
+    ratio=True,
+    first_steps=6,
+)
+MODULATED = Pool(
+    "modulated", Recipe(150, functions=False, limit=1500), Breadth(products=0), modulated=True, first_steps=3
+)
+MODULATED_RATIO = Pool(
+    "modulated ratio", Recipe(60, functions=False, limit=700), Breadth(products=0), True, True, 4
+)
 FUNCTIONS = Pool("functions", Recipe(300, functions=True, limit=1500))
 PLAIN_FUNCTIONS = replace(FUNCTIONS, first_steps=4)
 MANY = Pool("many", Recipe(800, functions=True, limit=3000))
@@ -65,6 +75,8 @@ class Arm:
 
     def _start(self) -> Growth | None:
         table, view = self.archive.table, self.view
+        if (self.pool.ratio or self.pool.modulated) and not self.vocabulary.complete:
+            return None
         rows = table.screen
         applied = self.link.apply(view.t[rows], view.weights[rows])
         if applied is None:

@@ -8,12 +8,14 @@ import numpy as np
 
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import MUL, VAR
-from fouriertree.expr.vocabulary import ONE, Vocabulary
+from fouriertree.expr.vocabulary import ONE, NotAllowedError, Vocabulary
 from fouriertree.search.hybrid.links import IDENTITY, Link
 from fouriertree.search.hybrid.symmetry import View
 
 
-def weighted_sum(v: Vocabulary, coefficients: Sequence[float], expressions: Sequence[Expression]) -> Expression:
+def weighted_sum(
+    v: Vocabulary, coefficients: Sequence[float], expressions: Sequence[Expression]
+) -> Expression:
     """c₁·e₁ + c₂·e₂ + …"""
     total: Expression | None = None
     for c, e in zip(coefficients, expressions, strict=True):
@@ -23,10 +25,34 @@ def weighted_sum(v: Vocabulary, coefficients: Sequence[float], expressions: Sequ
 
 
 def terms_for_target(
-    v: Vocabulary, view: View, link: Link, coefficients: Sequence[float], expressions: Sequence[Expression], target: int
+    v: Vocabulary,
+    view: View,
+    link: Link,
+    coefficients: Sequence[float],
+    expressions: Sequence[Expression],
+    target: int,
 ) -> tuple[Expression, ...] | None:
-    """Terms of y ≈ Σ c·term: factor · g⁻¹(Σ c·e), or factor · Σ / (1 − Σ) if a term holds column `target`."""
-    factor = v.monomial([base for base, _ in view.factor], [p for _, p in view.factor]) if view.factor else ONE
+    """Terms of y ≈ Σ c·term: factor · g⁻¹(Σ c·e), or factor · Σ / (1 − Σ) if a term holds column `target`.
+
+    None if there is no numerator, or if the operators do not suffice to write it.
+    """
+    try:
+        return _terms_for_target(v, view, link, coefficients, expressions, target)
+    except NotAllowedError:
+        return None
+
+
+def _terms_for_target(
+    v: Vocabulary,
+    view: View,
+    link: Link,
+    coefficients: Sequence[float],
+    expressions: Sequence[Expression],
+    target: int,
+) -> tuple[Expression, ...] | None:
+    factor = (
+        v.monomial([base for base, _ in view.factor], [p for _, p in view.factor]) if view.factor else ONE
+    )
     if any(uses(e, target) for e in expressions):
         above, below = fraction_parts(coefficients, expressions, target)
         if not above:

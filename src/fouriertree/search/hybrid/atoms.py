@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
-from fouriertree.expr.vocabulary import Vocabulary
+from fouriertree.expr.vocabulary import NotAllowedError, Vocabulary
 
 Floats = NDArray[np.float64]
 Powers = tuple[float, ...]
@@ -115,7 +115,15 @@ def monomials(V: Floats, v: Vocabulary, limit: int, whole: bool = False) -> list
         return bool((p > 0.0 or nonzero[i]) and (p == int(p) or positive[i]))
 
     found: dict[Powers, None] = {}
-    for size, choices in ((1, WIDE), (2, NARROW), (3, PLAIN), (4, PLAIN), (2, MIDDLE), (3, NARROW), (5, PLAIN)):
+    for size, choices in (
+        (1, WIDE),
+        (2, NARROW),
+        (3, PLAIN),
+        (4, PLAIN),
+        (2, MIDDLE),
+        (3, NARROW),
+        (5, PLAIN),
+    ):
         if size > d or (size > 1 and "mul" not in v):
             continue
         for powers in sorted(product(choices, repeat=size), key=lambda ps: sum(abs(p) for p in ps)):
@@ -308,7 +316,25 @@ def make_atoms(
     atoms += [atom for _, atom, _ in extra]
     values += [column[None] for _, _, column in extra]
     found = distinct(atoms, np.concatenate(values), roots)
+    if not v.complete:
+        found = writable(found, v)
     return Atoms(found.atoms[: recipe.limit], found.values[: recipe.limit])
+
+
+def writable(found: Atoms, v: Vocabulary) -> Atoms:
+    """Those that the operators suffice for."""
+    d = len(found.atoms[0].powers)
+    variables = [Expression.variable(i) for i in range(d)]
+
+    def can_be_written(atom: Atom) -> bool:
+        try:
+            atom.expression(v, variables)
+        except NotAllowedError:
+            return False
+        return True
+
+    kept = [i for i, atom in enumerate(found.atoms) if can_be_written(atom)]
+    return Atoms(tuple(found.atoms[i] for i in kept), found.values[kept])
 
 
 def wave_sums(V: Floats, v: Vocabulary) -> Iterator[Ranked]:

@@ -26,7 +26,9 @@ class Evolution:
     def __init__(self, archive: Archive, vocabulary: Vocabulary, seed: int) -> None:
         self.archive, self.vocabulary = archive, vocabulary
         self.rng = np.random.default_rng([seed, 3])
-        self.grammar = Grammar(vocabulary.primitives, archive.table.n_columns, constant_share=0.25, constants=(0.2, 2.0))
+        self.grammar = Grammar(
+            vocabulary.primitives, archive.table.n_columns, constant_share=0.25, constants=(0.2, 2.0)
+        )
         self._drawn = 0
 
     def step(self) -> float:
@@ -37,13 +39,17 @@ class Evolution:
         twigs = self._twigs()
         offspring = {self._child(parents, twigs): None for _ in range(OFFSPRING)}
         models = [m for m in offspring if self.archive.limits.allow(m)]
+        # Those that were drawn in vain count too, or a run in which nothing is allowed would not end.
+        self.archive.fits += OFFSPRING - len(models)
         best = self.archive.screen(models, QUICK, THOROUGH)
         return self.archive.offer(best)
 
     def _twigs(self) -> list[Expression]:
         """Small random trees."""
         self._drawn += OFFSPRING
-        return list(RampedHalfAndHalf(1, 3).draw(self.grammar, int(self.rng.integers(2**31)), self._drawn, OFFSPRING))
+        return list(
+            RampedHalfAndHalf(1, 3).draw(self.grammar, int(self.rng.integers(2**31)), self._drawn, OFFSPRING)
+        )
 
     def _child(self, parents: Sequence[Entry], twigs: Sequence[Expression]) -> Terms:
         rng = self.rng

@@ -174,7 +174,9 @@ class Image:
             if found.loss < shapes[found.shape].loss:
                 shapes[found.shape] = found
         ranked = sorted((shapes[s.shape] for s in again), key=lambda s: s.score(self.n_rows))
-        return self.fitted([s.expressions for s in ranked[: FINALISTS_OF_FEW if few else FINALISTS]], THOROUGH)
+        return self.fitted(
+            [s.expressions for s in ranked[: FINALISTS_OF_FEW if few else FINALISTS]], THOROUGH
+        )
 
     def _restarts(self, sums: Sequence[Sum]) -> list[tuple[Expression, ...]]:
         """The same forms with other inner constants to start from: valleys are many, and narrow."""
@@ -200,7 +202,9 @@ class Image:
             fits = fit_constants(
                 unique, self.data, iterations=iterations, fixed=structural(unique), n_jobs=self.n_jobs
             )
-            self.traverses += sum((len(m) + 1) * (f.iterations + 1) for m, f in zip(unique, fits, strict=True))
+            self.traverses += sum(
+                (len(m) + 1) * (f.iterations + 1) for m, f in zip(unique, fits, strict=True)
+            )
             sums = [Sum(f.expressions, tuple(f.coefficients.tolist()), f.loss / self.length2) for f in fits]
         else:
             self.traverses += sum(len(m) + 1 for m in unique)

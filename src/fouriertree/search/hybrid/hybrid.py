@@ -143,7 +143,9 @@ class Hybrid:
             if applied is not None:
                 yield from self._polynomial(archive, v, link, applied[0], applied[1])
 
-    def _polynomial(self, archive: Archive, v: Vocabulary, link: Link, z: Floats, weights: Floats) -> Iterator[None]:
+    def _polynomial(
+        self, archive: Archive, v: Vocabulary, link: Link, z: Floats, weights: Floats
+    ) -> Iterator[None]:
         table = archive.table
         chain = Chain(table.X[:, 0], z, weights, v)
         while not chain.finished and len(chain.terms) < min(self.max_terms, len(z) - SPARE_ROWS):
@@ -244,8 +246,9 @@ def in_units(term: Expression, table: Table, problem: Problem) -> Expression:
     scales = np.ones(problem.space.n_columns)
     scales[table.columns] = table.scales
     positive = frozenset(table.columns[(table.X > 0.0).all(axis=0)].tolist())
-    moved = rescaled(renamed(term, table.columns), scales.tolist(), problem.grammar.primitives, positive)
-    return split_number(moved)[1]
+    primitives = problem.grammar.primitives
+    moved = rescaled(renamed(term, table.columns), scales.tolist(), primitives, positive)
+    return split_number(moved, primitives, positive)[1]
 
 
 def in_table(guess: Expression, table: Table) -> tuple[Expression, ...]:

@@ -29,7 +29,9 @@ def polynomials(V: Floats, most: int) -> Floats:
     z = (z - z.mean(axis=1, keepdims=True)) / (z.std(axis=1, keepdims=True) + 1e-300)
     columns = [np.ones(V.shape[1])]
     for degree in range(1, 5):
-        new = [np.prod(z[list(which)], axis=0) for which in combinations_with_replacement(range(len(z)), degree)]
+        new = [
+            np.prod(z[list(which)], axis=0) for which in combinations_with_replacement(range(len(z)), degree)
+        ]
         if len(columns) + len(new) > most:
             break
         columns += new
@@ -50,7 +52,10 @@ def modulators(
             loss = fit.loss(values)
             if np.isfinite(loss) and (atom.function not in best or loss < best[atom.function][0]):
                 best[atom.function] = loss, atom
-        refined = [_refined(atom, V[i], fit) for _, atom in sorted(best.values(), key=lambda b: b[0])[: 2 * per_variable]]
+        refined = [
+            _refined(atom, V[i], fit)
+            for _, atom in sorted(best.values(), key=lambda b: b[0])[: 2 * per_variable]
+        ]
         refined.sort(key=lambda entry: entry[0])
         found += [(atom, values) for _, atom, values in refined[:per_variable]]
     return found

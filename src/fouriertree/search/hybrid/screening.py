@@ -71,7 +71,9 @@ def _sum_gains(directions: Singles, residual: Singles) -> Iterator[tuple[int, in
     for start in range(0, len(directions), BLOCK):
         rows = slice(start, start + BLOCK)
         gram = directions[rows] @ directions[start:].T
-        gains = squares[rows, None] + squares[None, start:] - 2.0 * gram * np.outer(cosine[rows], cosine[start:])
+        gains = (
+            squares[rows, None] + squares[None, start:] - 2.0 * gram * np.outer(cosine[rows], cosine[start:])
+        )
         outside = 1.0 - np.square(gram)
         with np.errstate(all="ignore"):
             gains /= outside

@@ -24,8 +24,12 @@ from fouriertree.search.hybrid.surrogate import fit_surrogate
 Floats = NDArray[np.float64]
 Map = Callable[[Floats], Floats]
 
+#: rows without which there is no telling how good a surrogate is
+FEWEST_ROWS = 5
 #: squared sines up to which two vectors are proportional beyond doubt: at best, and per squared error of the surrogate
 SINE2, SINE2_PER_ERROR2, CERTAIN = 3e-6, 30.0, 3e-3
+#: rows without which there is no telling how good a surrogate is
+FEWEST_ROWS = 5
 #: squared sines up to which a proposal is worth a surrogate of its own, and how many get one
 DOUBTFUL, TRIALS = 0.15, 3
 #: a doubtful symmetry is kept if it leaves at most this share of the error
@@ -133,6 +137,8 @@ def _slopes(view: View, transform: str, seed: int) -> Slopes | None:
     else:
         forward, back, slope = lambda a: a, lambda u: u, np.ones_like
     u = forward(t)
+    if len(order) < FEWEST_ROWS:
+        return None
     check, train = order[: len(order) // 5], order[len(order) // 5 :]
     surrogate = fit_surrogate(inputs[:, train].T, u[train], rng)
     if surrogate is None:
@@ -184,7 +190,9 @@ def reduced_views(view: View, v: Vocabulary, rng: np.random.Generator, rounds: i
         yield view
 
 
-def _next(view: View, s: Slopes, v: Vocabulary, rng: np.random.Generator) -> tuple[View, Slopes | None] | None:
+def _next(
+    view: View, s: Slopes, v: Vocabulary, rng: np.random.Generator
+) -> tuple[View, Slopes | None] | None:
     """The view after the symmetries beyond doubt, or after the best doubtful one, and its slopes; None for none."""
     proposals = sorted(_proposals(view, s, v), key=lambda p: (not p.certain, p.kind, p.sine2))
     if chosen := _certain(proposals):
@@ -236,7 +244,7 @@ def used(view: View, proposals: list[Proposal], v: Vocabulary) -> View:
 def _proposals(view: View, s: Slopes, v: Vocabulary) -> Iterator[Proposal]:
     tolerance = min(CERTAIN, SINE2 + SINE2_PER_ERROR2 * s.error**2)
     d = len(view.V)
-    if "mul" not in v:
+    if not v.complete:
         return
     for i in range(d):
         p, sine2 = proportion(s.e[i], s.f)
@@ -271,7 +279,7 @@ ROUGHEST = 0.03
 def single_index(view: View, v: Vocabulary) -> View | None:
     """y = x_j^q·f(Π x_i^p_i) found by sorting: along the right product, neighbours have neighbouring values."""
     d = len(view.V)
-    if not 2 <= d <= 5 or "mul" not in v or not (view.V > 0.0).all():
+    if not 2 <= d <= 5 or not v.complete or not (view.V > 0.0).all():
         return None
     logs = np.log(view.V)
     best: tuple[float, int | None, float, tuple[float, ...]] | None = None
@@ -292,4 +300,6 @@ def single_index(view: View, v: Vocabulary) -> View | None:
     _, j, q, powers = best
     smaller = view if j is None else view.with_factor([(j, q)])
     variable = v.monomial(smaller.variables, powers)
-    return smaller.merged(tuple(range(len(smaller.V))), variable, np.exp(np.asarray(powers) @ np.log(smaller.V)))
+    return smaller.merged(
+        tuple(range(len(smaller.V))), variable, np.exp(np.asarray(powers) @ np.log(smaller.V))
+    )

@@ -50,10 +50,11 @@ def make_table(problem: Problem, seed: int, wanted: Collection[int] = ()) -> Tab
     rng = np.random.default_rng([seed, 1])
     X, y, weights = problem.space.samples()[-1]
     rows = np.sort(rng.permutation(len(y))[:FIT_ROWS]) if len(y) > FIT_ROWS else np.arange(len(y))
-    columns = np.union1d(useful_columns(X, y, weights, rng), np.array(sorted(wanted), np.intp)).astype(np.intp)
+    columns = np.union1d(useful_columns(X, y, weights, rng), np.array(sorted(wanted), np.intp)).astype(
+        np.intp
+    )
     part = X[np.ix_(rows, columns)]
-    scales = np.sqrt(np.mean(np.square(part), axis=0))
-    scales[scales == 0.0] = 1.0
+    scales = root_mean_squares(part)
     y_scale = float(np.sqrt(np.mean(np.square(y[rows])))) or 1.0
     order = order_of_columns(part / scales)
     columns, scales = columns[order], scales[order]
@@ -66,6 +67,14 @@ def make_table(problem: Problem, seed: int, wanted: Collection[int] = ()) -> Tab
         np.ascontiguousarray(X[np.ix_(rows, columns)] / scales), y[rows] / y_scale,
         weights[rows] / weights[rows].mean(), columns, scales, y_scale, screen, held,
     )  # fmt: skip
+
+
+def root_mean_squares(part: Floats) -> Floats:
+    """Of every column, without squares that overflow; one for a column of zeros."""
+    largest = np.abs(part).max(axis=0, initial=0.0)
+    largest[largest == 0.0] = 1.0
+    sizes: Floats = largest * np.sqrt(np.mean(np.square(part / largest), axis=0))
+    return np.where(sizes == 0.0, 1.0, sizes)
 
 
 def order_of_columns(part: Floats) -> NDArray[np.intp]:
