@@ -112,7 +112,7 @@ def test_guesses_are_over_the_names_of_the_columns():
 
 def test_a_guess_that_is_wrong_does_no_harm():
     y = 3.0 * X[:, 0] * X[:, 1]
-    assert fitted(y=y, guesses=["log(x0 - 9)", "a*cos(x1)"]).get_best()["equation"] == "3*x0*x1"
+    assert fitted(y=y, guesses=["log(x0 - 9)", "a*cos(x1)"]).get_best()["equation"] in ("3*x0*x1", "3*x1*x0")
 
 
 # Losses -----------------------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ BAD = [
 ]  # fmt: skip
 NAMELESS = [
     ("search", "FTG"), ("operators", 5), ("operators", ["sin", 3]), ("quantile", "half"), ("complexities", 5),
-    ("complexities", {"sin": 0}), ("nesting", 5), ("guesses", 5), ("guesses", [5]), ("n_jobs", "all"), ("n_jobs", 1.5),
+    ("nesting", 5), ("guesses", 5), ("guesses", [5]), ("n_jobs", "all"), ("n_jobs", 1.5),
     ("feature_names", 5),
 ]  # fmt: skip
 

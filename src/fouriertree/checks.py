@@ -75,10 +75,7 @@ def check_kinds(regressor: Any) -> None:
     kinds: dict[str, tuple[Callable[[Any], bool], str]] = {
         "search": (lambda value: hasattr(value, "step"), "a search such as FTG()"),
         "operators": (operators, "a list of names, or a PrimitiveSet"),
-        "complexities": (
-            lambda value: rules(value) and all(v >= 1 for v in value.values()),
-            "such as {'sin': 5}",
-        ),
+        "complexities": (rules, "such as {'sin': 5}"),
         "nesting": (rules, "such as {'sin': {'exp': 0}}"),
         "guesses": (texts, "a list of formulas such as ['a*sin(x0)']"),
         "n_jobs": (lambda value: isinstance(value, Integral), "a whole number of threads, or -1"),

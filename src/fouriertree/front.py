@@ -64,9 +64,9 @@ def needed_terms(
 
 
 def least_squares(space: EmpiricalSpace, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Best coefficients of the rows of `values` (k, n): (k,).  Columns of unit length, so that no unit matters."""
+    """Best coefficients of the rows of `values` (k, n): (k,).  Columns of unit size, so that no unit matters."""
     roots = np.sqrt(space.weights)
-    lengths = np.linalg.norm(values * roots, axis=1)
+    lengths = np.abs(values * roots).max(axis=1)
     lengths[lengths == 0.0] = 1.0
     design = (values * roots / lengths[:, None]).T
     found: NDArray[np.float64] = np.linalg.lstsq(design, roots * space.y, rcond=None)[0] / lengths

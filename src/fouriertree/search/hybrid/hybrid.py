@@ -233,7 +233,8 @@ def original(
     vectors = problem.space.coordinates(expressions)
     if not np.isfinite(vectors).all():
         return None
-    lengths = np.linalg.norm(vectors, axis=1)
+    # Of unit size, so that neither units nor squares that overflow matter.
+    lengths = np.abs(vectors).max(axis=1)
     lengths[lengths == 0.0] = 1.0
     target = problem.space.target
     coefficients = np.linalg.lstsq((vectors / lengths[:, None]).T, target, rcond=None)[0] / lengths
