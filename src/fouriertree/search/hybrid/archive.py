@@ -20,6 +20,8 @@ from fouriertree.search.nesting import Nesting
 
 Floats = NDArray[np.float64]
 
+#: squared error, relative to the spread of y, below which nobody doubts a law
+CERTAIN = 1e-22
 #: on rows held back, an exact law may be this much less exact (squared): inner constants carry rounding
 HELD_BACK = 1e3
 #: relative error of a sum of a few numbers
@@ -80,7 +82,7 @@ class Archive:
         middle = np.average(table.y, weights=table.weights)
         spread2 = float(np.sum(table.weights * np.square(table.y - middle)))
         #: what is exact, relative to Σ w·y²: of a target far from zero, only its spread has to be explained
-        self.exact = max(EXACT * spread2 / self.length2, ROUNDING**2)
+        self.exact = max(CERTAIN * spread2 / self.length2, ROUNDING**2)
         self.entries: dict[int, list[Entry]] = {}
         self.positive = frozenset(np.flatnonzero((table.X > 0.0).all(axis=0)).tolist())
         self.new: list[Entry] = []

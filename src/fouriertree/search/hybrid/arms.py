@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from fouriertree.expr import Expression
-from fouriertree.expr.vocabulary import Vocabulary
+from fouriertree.expr.vocabulary import ONE, Vocabulary
 from fouriertree.search.hybrid.archive import Archive
 from fouriertree.search.hybrid.assemble import terms_for_target
 from fouriertree.search.hybrid.atoms import Atom, Floats, Recipe, make_atoms
@@ -19,6 +19,8 @@ from fouriertree.search.hybrid.symmetry import View
 
 #: periods that waves may have over the range of their argument: of one variable, and of several
 PERIODS_OF_ONE, PERIODS = 10, 5
+#: variables at most for which sums may start from a line
+MOST_LINES = 3
 #: a pool with fewer atoms is small
 SMALL_POOL = 100
 RECIPROCAL = next(link for link in LINKS if link.name == "1/t")
@@ -34,6 +36,7 @@ class Pool:
     modulated: bool = False
     ratio: bool = False
     first_steps: int = 2  #: in the first round
+    lines: bool = False  #: also start from a constant and one variable
 
 
 POWERS = Pool("powers", Recipe(1000, functions=False, limit=1200), first_steps=4)
@@ -51,7 +54,7 @@ MODULATED_RATIO = Pool(
     "modulated ratio", Recipe(60, functions=False, limit=700), Breadth(products=0), True, True, 4
 )
 FUNCTIONS = Pool("functions", Recipe(300, functions=True, limit=1500))
-PLAIN_FUNCTIONS = replace(FUNCTIONS, first_steps=4)
+PLAIN_FUNCTIONS = replace(FUNCTIONS, breadth=Breadth(products=800), first_steps=4, lines=True)
 MANY = Pool("many", Recipe(800, functions=True, limit=3000))
 
 
@@ -94,7 +97,8 @@ class Arm:
         image = Image(atoms, z, weights, view.variables, X, self.vocabulary, column, self.archive.n_jobs)
         # Screening of few pairs need not hand on many.
         few = self.pool.breadth if len(atoms) > SMALL_POOL else self.pool.breadth.halved()
-        return Growth(image, few, self.max_terms)
+        lines = [(ONE, x) for x in view.variables] if self.pool.lines and len(view.variables) <= MOST_LINES else []
+        return Growth(image, few, self.max_terms, lines)
 
     def _modulators(self, V: Floats, z: Floats, roots: Floats, periods: int) -> Sequence[tuple[Atom, Floats]]:
         """Of the image; of its reciprocal if they are to stand in a denominator."""

@@ -100,6 +100,8 @@ WIDE = (1.0, 2.0, -1.0, -2.0, 0.5, -0.5, 3.0, -3.0, 1.5, -1.5, 4.0, -4.0)
 MIDDLE = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0)
 NARROW = (1.0, -1.0, 2.0, -2.0)
 PLAIN = (1.0, -1.0)
+#: quarters of a period of the two parts of a phase
+WAVE_STEPS = (1.0, 2.0, 3.0, 4.0, 5.0)
 #: variables of which logarithms of products are taken
 MOST_LOGGED = 5
 
@@ -247,7 +249,7 @@ def _shifted(powers: Powers, u: Floats, v: Vocabulary, periods: int) -> Iterator
     size, low, high = float(np.sqrt(np.mean(u * u))), float(u.min()), float(u.max())
     shifts = [(0, size), (1, 0.3 * size), (1, 3.0 * size), (2, 0.1 * size)]
     if low > 0.0:
-        shifts += [(1, -0.5 * low), (2, -0.9 * low), (1, -1.5 * high), (2, -1.1 * high), (2, -3.0 * high)]
+        shifts += [(2, 0.03 * size), (1, -0.5 * low), (2, -0.9 * low), (1, -1.5 * high), (2, -1.1 * high), (2, -3.0 * high)]
     for rank, k in shifts:
         inner = u + k
         if np.abs(inner).min() < 0.01 * size:
@@ -348,10 +350,12 @@ def wave_sums(V: Floats, v: Vocabulary) -> Iterator[Ranked]:
     values = power_values(V, args)
     reaches = np.abs(values).max(axis=1)
     for i, j in pairs:
-        for step, other in product((1.0, 2.0), (1.0, -1.0, 2.0, -2.0)):
+        # Of few variables, phases may be many quarters of a period.
+        steps = WAVE_STEPS if d == 2 and j < d else WAVE_STEPS[:2]
+        for step, other in product(steps, (s * sign for s in steps for sign in (1.0, -1.0))):
             k, m = 0.5 * np.pi * step / reaches[i], 0.5 * np.pi * other / reaches[j]
             phase = k * values[i] + m * values[j]
-            rank = 1 if step == 1.0 and other > 0.0 else 2
+            rank = 1 if step == 1.0 and 0.0 < other <= 2.0 else 2
             for name, wave in (("sin", np.sin), ("cos", np.cos)):
                 if name in v:
                     yield rank, Atom(args[i], f"{name}sum", k, args[j], m), wave(phase)

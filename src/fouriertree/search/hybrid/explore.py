@@ -265,10 +265,13 @@ class Breadth:
 class Growth:
     """Best-first search over the sums of an image: the most promising start is grown next.
 
-    A sum is a start, and so is it without any one of its terms: what is grown in its place is an exchange.
+    `lines` are starts beside nothing and the constant.  A sum is a start, and so is it without any one of its terms:
+    what is grown in its place is an exchange.
     """
 
-    def __init__(self, image: Image, breadth: Breadth, max_terms: int) -> None:
+    def __init__(
+        self, image: Image, breadth: Breadth, max_terms: int, lines: Sequence[tuple[Expression, ...]] = ()
+    ) -> None:
         self.image, self.breadth, self.max_terms = image, breadth, max_terms
         self.seen: dict[Shape, Sum] = {}
         self._starts: list[tuple[float, int, Sum]] = []
@@ -278,6 +281,8 @@ class Growth:
         for constant in image.fitted([(ONE,)], 0):
             self.seen[constant.shape] = constant
             self._push(constant, -np.inf)
+        for line in image.fitted(lines, 0):
+            self._push(line, -np.inf)
 
     def _push(self, start: Sum, priority: float) -> None:
         if start.shape not in self._started and len(start.expressions) < self.max_terms:
