@@ -21,7 +21,7 @@ from fouriertree.search.nesting import Nesting
 Floats = NDArray[np.float64]
 
 #: squared error, relative to the spread of y, below which nobody doubts a law
-CERTAIN = 1e-22
+CERTAIN = 1e-28
 #: on rows held back, an exact law may be this much less exact (squared): inner constants carry rounding
 HELD_BACK = 1e3
 #: relative error of a sum of a few numbers

@@ -61,7 +61,7 @@ class Atom:
         elif name == "logshift":
             inner = v.apply("log", v.apply("add", u, constant))
         else:
-            inner = v.apply(name, v.apply("mul", constant, u))
+            inner = v.apply(name, u if self.constant == 1.0 else v.apply("mul", constant, u))
         return v.power(inner, float(power)) if power else inner
 
 
@@ -259,6 +259,20 @@ def _shifted(powers: Powers, u: Floats, v: Vocabulary, periods: int) -> Iterator
                 yield rank + (p != -1.0), Atom(powers, f"shift^{p:g}", k), inner**p
 
 
+#: functions that have atoms of their own, or are powers
+KNOWN = frozenset(("sin", "cos", "exp", "tanh", "log", "plog", "sqrt", "square", "cube", "inv", "neg"))
+
+
+def other_atoms(V: Floats, v: Vocabulary, args: Sequence[Powers]) -> Iterator[Ranked]:
+    """All other functions that are allowed, the user's own among them, without a number inside."""
+    rows = [row for row in v.primitives if row.arity == 1 and row.name not in KNOWN]
+    for powers, u in zip(args, power_values(V, args), strict=True) if rows else ():
+        for row in rows:
+            values = Expression.apply(row, Expression.variable(0)).evaluate(u[:, None])
+            if np.isfinite(values).all():
+                yield 0, Atom(powers, row.name, 1.0), values
+
+
 def sum_atoms(V: Floats, v: Vocabulary, args: Sequence[Powers]) -> Iterator[Ranked]:
     """(u₁ + k·u₂)^p of two arguments, without a pole on the data."""
     values = power_values(V, args)
@@ -311,6 +325,7 @@ def make_atoms(
     if recipe.functions:
         extra += function_atoms(V, v, args, recipe.periods)
         extra += log_atoms(V, v)
+        extra += other_atoms(V, v, args)
         if "add" in v and "mul" in v:
             extra += wave_sums(V, v)
             extra += sum_atoms(V, v, args[: 12 if d <= 3 else 8])

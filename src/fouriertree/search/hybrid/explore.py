@@ -32,7 +32,7 @@ FEW_ROWS, QUICK_OF_FEW, FINALISTS_OF_FEW = 100, 8, 32
 #: other starts for the inner constants of the best, or of all where rows are few
 RESTARTS, RESTARTS_OF_FEW = 3, 5
 #: pairs that are looked at for every one that is fitted, and how many of these may differ in constants only
-MANY_PAIRS, OF_ONE_FORM = 16, 3
+MANY_PAIRS, OF_ONE_FORM = 16, 1
 #: terms of a denominator at most: with more, Σ c·b ≈ 1 and z = z·Σ c·b is almost an identity
 MOST_BELOW = 2
 

@@ -85,7 +85,8 @@ class Hybrid:
         return HybridState(table, archive, work, arms, Progress(0, 0, 0, 0, loss)), []
 
     def step(self, problem: Problem, state: HybridState, budget: Budget) -> tuple[HybridState, list[Event]]:
-        with threadpool_limits(self.n_jobs):
+        # What is not finite is left out, and nobody need be told.
+        with threadpool_limits(self.n_jobs), np.errstate(all="ignore"):
             try:
                 next(state.work)
             except StopIteration:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
+from fouriertree.expr.opcodes import USER_OPCODE_START
 from fouriertree.problems import Problem
 
 Floats = NDArray[np.float64]
@@ -56,6 +57,9 @@ def make_table(problem: Problem, seed: int, wanted: Collection[int] = ()) -> Tab
     part = X[np.ix_(rows, columns)]
     scales = root_mean_squares(part)
     y_scale = float(np.sqrt(np.mean(np.square(y[rows])))) or 1.0
+    if (problem.grammar.primitives.opcodes >= USER_OPCODE_START).any():
+        # The numbers inside of the user's own functions are not fitted, so their arguments keep the units they have.
+        scales[:] = 1.0
     order = order_of_columns(part / scales)
     columns, scales = columns[order], scales[order]
     screen = np.sort(rng.permutation(len(rows))[:SCREEN_ROWS])
