@@ -11,7 +11,7 @@ PEERS_STAMP := .venv/.installed-peers
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow lint format bench-engine bench-ftg bench-lsp bench-gp bench-scaling bench-cold bench-peers clean
+.PHONY: help install run test test-slow lint format bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-ablation bench-scaling bench-cold bench-peers clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -49,7 +49,13 @@ bench-lsp: $(RUN_STAMP) ## measure FTG on large-scale polynomials
 bench-gp: $(BENCH_STAMP) ## measure GP evaluations per second against other systems
 	@$(BIN)/python benchmarks/gp.py
 
-bench-scaling: $(RUN_STAMP) ## measure how a fit's time grows with rows, columns and terms
+bench-hybrid: $(BENCH_STAMP) ## measure the hybrid search on the paper's problems, and its screening
+	@$(BIN)/python benchmarks/hybrid.py
+
+bench-ablation: $(RUN_STAMP) ## measure what each part of the hybrid search is worth
+	@$(BIN)/python benchmarks/ablation.py
+
+bench-scaling: $(RUN_STAMP) ## measure how a fit's time and memory grow with rows and columns
 	@$(BIN)/python benchmarks/scaling.py
 
 bench-cold: $(RUN_STAMP) ## time a cold `make run` and a warm `fouriertree fit`

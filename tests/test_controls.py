@@ -153,8 +153,6 @@ def test_losses_of_the_table_are_mean_costs_of_the_predictions(loss):
         assert told == pytest.approx(np.average(costs, weights=weights), rel=1e-9)
 
 
-
-
 @pytest.mark.parametrize(
     "loss",
     ["absolute", "quantile", "huber", power],

@@ -11,8 +11,6 @@ from fouriertree.losses import HUBER, NAMES, as_loss, spread
 seeds = st.integers(0, 2**32 - 1)
 
 
-
-
 def power(y, predicted):
     return np.abs(y - predicted) ** 1.5
 

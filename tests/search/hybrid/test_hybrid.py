@@ -265,8 +265,6 @@ def test_a_target_far_from_zero_is_not_taken_for_a_constant():
     assert np.abs(model.predict(X) - y).max() < 1e-4
 
 
-
-
 @pytest.mark.parametrize("unit", [1e-160, 1e140, 1e155])
 def test_columns_of_any_size_are_no_obstacle(unit):
     X = rows(2, 60)

@@ -97,7 +97,11 @@ class Arm:
         image = Image(atoms, z, weights, view.variables, X, self.vocabulary, column, self.archive.n_jobs)
         # Screening of few pairs need not hand on many.
         few = self.pool.breadth if len(atoms) > SMALL_POOL else self.pool.breadth.halved()
-        lines = [(ONE, x) for x in view.variables] if self.pool.lines and len(view.variables) <= MOST_LINES else []
+        lines = (
+            [(ONE, x) for x in view.variables]
+            if self.pool.lines and len(view.variables) <= MOST_LINES
+            else []
+        )
         return Growth(image, few, self.max_terms, lines)
 
     def _modulators(self, V: Floats, z: Floats, roots: Floats, periods: int) -> Sequence[tuple[Atom, Floats]]:

@@ -249,7 +249,14 @@ def _shifted(powers: Powers, u: Floats, v: Vocabulary, periods: int) -> Iterator
     size, low, high = float(np.sqrt(np.mean(u * u))), float(u.min()), float(u.max())
     shifts = [(0, size), (1, 0.3 * size), (1, 3.0 * size), (2, 0.1 * size)]
     if low > 0.0:
-        shifts += [(2, 0.03 * size), (1, -0.5 * low), (2, -0.9 * low), (1, -1.5 * high), (2, -1.1 * high), (2, -3.0 * high)]
+        shifts += [
+            (2, 0.03 * size),
+            (1, -0.5 * low),
+            (2, -0.9 * low),
+            (1, -1.5 * high),
+            (2, -1.1 * high),
+            (2, -3.0 * high),
+        ]
     for rank, k in shifts:
         inner = u + k
         if np.abs(inner).min() < 0.01 * size:

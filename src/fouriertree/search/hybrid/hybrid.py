@@ -34,6 +34,10 @@ from fouriertree.search.nesting import Nesting
 Floats = NDArray[np.float64]
 
 LAW = "the law is certain: exact on all rows"
+#: parts that can be left out
+PARTS = SYMMETRIES, LINKED, RATIOS, MODULATION, FUNCTIONS, VARIATION = (
+    "symmetries", "links", "ratios", "modulation", "functions", "variation"
+)  # fmt: skip
 #: views that are searched: the most reduced ones, and the given one
 MOST_VIEWS = 3
 #: polynomials up to this degree are written with powers, others as chains of products
@@ -63,6 +67,7 @@ class Hybrid:
     max_terms, max_complexity: of the sums that it builds.  most_atoms: of a pool; a screening looks at all their pairs.
     guesses: formulas over the problem's columns to start from.  nesting: what may not stand inside of what.
     rounds: how often the better half of all arms gets more time; None for no end.
+    without: parts to leave out, of PARTS, to measure what they are worth.
     """
 
     max_terms: int = 7
@@ -73,6 +78,7 @@ class Hybrid:
     nesting: Nesting = field(default_factory=Nesting)
     rounds: int | None = None
     n_jobs: int = 1
+    without: frozenset[str] = frozenset()
 
     def init(self, problem: Problem, seed: int) -> tuple[HybridState, list[Event]]:
         table = make_table(problem, seed, {j for guess in self.guesses for j in guess.columns})
@@ -113,26 +119,48 @@ class Hybrid:
         yield from self._polynomials(archive, v)
         given = View(table.variables, table.X.T, table.y, table.weights)
         # Of one variable, there is nothing to reduce first, and all arms come at once.
-        quick = [arm for arm in first_arms(make, given) if arm.link.allowed(v) and table.n_columns > 1]
+        quick = [arm for arm in self._chosen(first_arms(make, given), v) if table.n_columns > 1]
         arms += quick
         yield from _steps(quick, 2)
         views: list[View] = []
-        for view in reduced_views(given, v, np.random.default_rng([seed, 2])):
+        for view in self._views(given, v, seed):
             views.append(view)
             if not view.variables:
                 archive.offer([m for m in [terms_for_target(v, view, IDENTITY, (1.0,), (ONE,), -1)] if m])
             yield
-        if views[-1].variables and (index := single_index(views[-1], v)) is not None:
-            views.append(index)
         views = [view for view in views if view.variables]
         for view in (*views[::-1][:MOST_VIEWS], *views[: 1 if len(views) > MOST_VIEWS else 0]):
-            new = [arm for arm in all_arms(make, view) if arm.link.allowed(v)]
+            new = self._chosen(all_arms(make, view), v)
             arms += new
             for arm in new:
                 yield from _steps([arm], arm.pool.first_steps)
         evolution = Evolution(archive, v, seed)
-        arms += [make(view, link, MANY) for view in views[-1:] for link in LINKS if link.allowed(v)]
-        yield from _rounds(arms, evolution, self.rounds)
+        arms += self._chosen([make(view, link, MANY) for view in views[-1:] for link in LINKS], v)
+        yield from _rounds(arms, evolution if VARIATION not in self.without else None, self.rounds)
+
+    def _views(self, given: View, v: Vocabulary, seed: int) -> Iterator[View]:
+        """The given view, and what symmetries make of it, one after the other."""
+        if SYMMETRIES in self.without:
+            yield given
+            return
+        last = given
+        for last in reduced_views(given, v, np.random.default_rng([seed, 2])):
+            yield last
+        if last.variables and (index := single_index(last, v)) is not None:
+            yield index
+
+    def _chosen(self, arms: list[Arm], v: Vocabulary) -> list[Arm]:
+        """Those that the operators allow, and that belong to no part that is left out."""
+
+        def left_out(arm: Arm) -> bool:
+            pool = arm.pool
+            parts = {
+                LINKED: arm.link is not IDENTITY, RATIOS: pool.ratio,
+                MODULATION: pool.modulated, FUNCTIONS: pool.recipe.functions,
+            }  # fmt: skip
+            return any(parts.get(part, False) for part in self.without)
+
+        return [arm for arm in arms if arm.link.allowed(v) and not left_out(arm)]
 
     def _polynomials(self, archive: Archive, v: Vocabulary) -> Iterator[None]:
         """Of one variable, as far as terms allow: a span that either holds the law or costs next to nothing."""
@@ -210,7 +238,7 @@ def _steps(arms: list[Arm], count: int) -> Iterator[None]:
             yield
 
 
-def _rounds(arms: list[Arm], evolution: Evolution, rounds: int | None) -> Iterator[None]:
+def _rounds(arms: list[Arm], evolution: Evolution | None, rounds: int | None) -> Iterator[None]:
     """Ever more steps for ever fewer arms, and a generation of variation after each."""
     steps = FIRST_STEPS
     for _ in count() if rounds is None else range(rounds):
@@ -218,9 +246,12 @@ def _rounds(arms: list[Arm], evolution: Evolution, rounds: int | None) -> Iterat
         alive = alive[: max(4, len(alive) // 2)]
         for arm in alive:
             yield from _steps([arm], steps)
-            evolution.step()
-            yield
+            if evolution is not None:
+                evolution.step()
+                yield
         if not alive:
+            if evolution is None:
+                return
             evolution.step()
             yield
         steps = min(2 * steps, MOST_STEPS)

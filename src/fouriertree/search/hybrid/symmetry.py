@@ -251,7 +251,9 @@ def _proposals(view: View, s: Slopes, v: Vocabulary) -> Iterator[Proposal]:
         certain = sine2 < tolerance
         ratio = nice_ratio(p, EXPONENT if certain else LOOSE_EXPONENT)
         # What acts as a power is divided by, so it may be zero nowhere.
-        possible = bool((view.V[i] != 0.0).all()) and ratio is not None and _can_raise(view.V[i], float(ratio), v)
+        possible = (
+            bool((view.V[i] != 0.0).all()) and ratio is not None and _can_raise(view.V[i], float(ratio), v)
+        )
         if sine2 < DOUBTFUL and ratio is not None and possible:
             yield Proposal(POWER, (i,), (float(ratio),), sine2, certain)
     for i, j in combinations(range(d), 2):
