@@ -44,6 +44,9 @@ def test_derivatives_hold_for_negative_arguments_too(name):
 
 @given(expressions(SMOOTH, n_columns=2, max_leaves=6, edges=False))
 def test_derivatives_of_random_trees_match_finite_differences(e):
+    # Reciprocals of tinier numbers overflow on the way to a derivative of zero.
+    numbers = np.abs(e.const[e.const != 0.0])
+    assume(((numbers > 1e-100) & (numbers < 1e100)).all())
     for column in (0, 1):
         with np.errstate(all="ignore"):
             found, coarse, fine = (

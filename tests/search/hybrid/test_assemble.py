@@ -100,7 +100,6 @@ def test_terms_with_the_target_become_a_denominator(seed, n_above, n_below, fact
 
 
 @pytest.mark.parametrize("n_above", [1, 2])
-@pytest.mark.xfail(reason="a fraction in the image t² is told as the fraction itself, and not its root")
 def test_a_fraction_in_an_image_becomes_the_inverse_of_the_fraction(n_above):
     X = rows(0)
     above, below = (

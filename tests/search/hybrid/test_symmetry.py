@@ -120,7 +120,11 @@ def test_units_change_neither_powers_nor_products(seed, units):
 
 
 def test_no_power_is_claimed_that_cannot_be_written_or_taken():
-    assert claimed("x0/x1", POWER, Vocabulary(PrimitiveSet(["add", "mul"]))) == {(0,): (1.0,)}
+    assert claimed("x0/x1", POWER, Vocabulary(PrimitiveSet(["add", "mul", "div"]))) == {
+        (0,): (1.0,),
+        (1,): (-1.0,),
+    }
+    assert claimed("x0/x1", POWER, Vocabulary(PrimitiveSet(["add", "mul"]))) == {}
     assert claimed("x0*x1", POWER, Vocabulary(PrimitiveSet(["add", "sin"]))) == {}
     # A whole power of a column of both signs, but no root of it.
     assert claimed("x0*x1^2", POWER, low=-3.0) == {(0,): (1.0,), (1,): (2.0,)}

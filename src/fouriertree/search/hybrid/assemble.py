@@ -58,10 +58,10 @@ def _terms_for_target(
         if not above:
             return None
         denominator = weighted_sum(v, (1.0, *(-c for c, _ in below)), (ONE, *(e for _, e in below)))
-        if len(above) == 1:
-            return (v.product([factor, v.quotient(above[0][1], denominator)]),)
         numerator = weighted_sum(v, [c for c, _ in above], [e for _, e in above])
-        return (v.product([factor, v.quotient(numerator, denominator)]),)
+        # The number in front of a single term is that of the whole.
+        fraction = v.quotient(above[0][1] if len(above) == 1 else numerator, denominator)
+        return (v.product([factor, link.inverse(v, fraction)]),)
     if link is IDENTITY:
         return tuple(v.product([factor, e]) for e in expressions)
     inner = weighted_sum(v, coefficients, expressions)
