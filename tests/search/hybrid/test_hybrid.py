@@ -6,7 +6,7 @@ import pytest
 
 from fouriertree import EmpiricalSpace, Grammar, PrimitiveSet, Problem, SymbolicRegressor
 from fouriertree.search import Accepted, Budget, Hybrid, Offered, run
-from fouriertree.search.hybrid.hybrid import LAW
+from fouriertree.search.hybrid.hybrid import LAW, PARTS
 from fouriertree.search.hybrid.table import make_table
 
 LAWS = {
@@ -293,3 +293,36 @@ def test_of_noisy_data_the_short_law_is_chosen(law, longest):
     assert model.get_best()["complexity"] <= longest
     # Nearer to the law than the data are.
     assert np.std(model.predict(X) - law(*X.T)) < 0.3 * np.std(noise)
+
+
+# Parts ------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_that_is_left_out_is_not_used(part):
+    X = np.random.default_rng(0).uniform(1.0, 3.0, (60, 3))
+    problem = Problem(
+        EmpiricalSpace(X, X[:, 0] / X[:, 1] + np.sin(X[:, 2]) + 0.1 * X[:, 0] ** 3),
+        Grammar(PrimitiveSet.default(), 3),
+    )
+    search = Hybrid(most_atoms=200, rounds=1, without=frozenset({part}))
+    ended = run(search, problem, Budget(max_candidates=400_000), [], 0)
+    arms = ended.state.arms
+    assert arms
+    uses = {
+        "links": any(arm.link.name != "t" for arm in arms),
+        "ratios": any(arm.pool.ratio for arm in arms),
+        "modulation": any(arm.pool.modulated for arm in arms),
+        "functions": any(arm.pool.recipe.functions for arm in arms),
+        "symmetries": any(arm.view.factor or len(arm.view.variables) < 3 for arm in arms),
+    }
+    assert not uses.get(part, False)
+
+
+# Many rows --------------------------------------------------------------------------------------------------
+def test_many_rows_are_sampled_for_the_search_and_all_of_them_judge_the_table():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1.0, 3.0, (120_000, 2))
+    y = 2.0 * X[:, 0] / X[:, 1] + rng.normal(0.0, 0.1, len(X))
+    model = SymbolicRegressor(random_state=0, max_evaluations=200_000).fit(X, y)
+    assert model.get_best()["equation"] == "2*x0/x1"
+    for i, row in model.equations_.iterrows():
+        assert row["loss"] == pytest.approx(np.mean((y - model.predict(X, index=i)) ** 2), rel=1e-9)
