@@ -97,4 +97,5 @@ def table(path: Path) -> tuple[Array, Array]:
     frame = pd.read_csv(path)
     name = "target" if "target" in frame.columns else frame.columns[-1]
     y = frame.pop(name).to_numpy(np.float64)
-    return frame.to_numpy(np.float64), y
+    # Operon reads rows that lie one after the other.
+    return np.ascontiguousarray(frame.to_numpy(np.float64)), y

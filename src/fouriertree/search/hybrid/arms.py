@@ -96,7 +96,7 @@ class Arm:
         column = table.n_columns if self.pool.ratio else None
         image = Image(atoms, z, weights, view.variables, X, self.vocabulary, column, self.archive.n_jobs)
         # Screening of few pairs need not hand on many.
-        few = self.pool.breadth if len(atoms) > SMALL_POOL else self.pool.breadth.halved()
+        few = self.pool.breadth if len(atoms) > SMALL_POOL else self.pool.breadth.of_small_pool()
         lines = (
             [(ONE, x) for x in view.variables]
             if self.pool.lines and len(view.variables) <= MOST_LINES

@@ -258,8 +258,8 @@ class Breadth:
     sums: int = 60
     products: int = 120
 
-    def halved(self) -> Breadth:
-        return Breadth(self.singles, self.sums, self.products // 2)
+    def of_small_pool(self) -> Breadth:
+        return Breadth(self.singles, self.sums, min(self.products, self.sums))
 
 
 class Growth:
