@@ -1,7 +1,7 @@
 """How the time and the memory of a default fit grow with rows, columns and terms, and how well it keeps its time limit.
 
 Run: make bench-scaling.  Every fit runs in a process of its own, seed 0, one thread.  With noise, no law is certain, so
-the time is that of the search's own end (two rounds); without, it is the time to the law.  Plots: docs/scaling.png.
+the time is that of the search's own end (two rounds); without, it is the time to the law.  Plots: docs/images/scaling.png.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--plot", type=Path, default=Path("docs/scaling.png"))
+    parser.add_argument("--plot", type=Path, default=Path("docs/images/scaling.png"))
     options = parser.parse_args()
     print("Time to a law, x0*x1 + sin(2*x0), without noise; 5 columns, or 1,000 rows")
     rows = [fit(rows=n)["seconds"] for n in ROWS]

@@ -30,6 +30,8 @@ EXACT = 1e-11
 NATS_PER_UNIT = 1.5
 #: what a number costs for every factor e by which the fit is better; ½ in theory, where nothing is known beforehand
 NATS_PER_DIGIT = 0.35
+#: with fewer rows, a rounded number is as dear as a fitted one
+FEW_ROWS = 20
 #: rows that count at most when a row is chosen: a longer formula must be worth it to a reader, too
 MOST_ROWS = 10_000
 #: nats that short numbers may cost altogether
@@ -252,7 +254,10 @@ def description_length(row: Row, rows: Rows, exact: float) -> float:
     constant = np.average(rows.space.y, weights=rows.space.weights)
     spread = max(rows.cost(np.full(len(rows.space.y), constant)), exact, np.finfo(float).tiny)
     log_share = np.log(max(row.final_loss, exact, np.finfo(float).tiny) / spread)
-    numbers = costs_of_numbers(row.model.expression, 0.5 * np.log(n) - NATS_PER_DIGIT * min(log_share, 0.0))
+    # Where rows are few, a number takes away one of them: up to the full half.
+    per_digit = min(0.5, NATS_PER_DIGIT + 1.0 / n)
+    fitted = 0.5 * np.log(n) - per_digit * min(log_share, 0.0)
+    numbers = costs_of_numbers(row.model.expression, fitted, decimals=n >= FEW_ROWS)
     if len(numbers) >= n - 1:
         return np.inf
     power = 1.0 if rows.loss.name in ("absolute", "quantile") else 0.5

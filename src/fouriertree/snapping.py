@@ -58,17 +58,20 @@ def _fractions(value: float, tolerance: float) -> Iterator[Nice]:
                 yield Nice(p / q * unit, extra + log(1 + abs(p)) + log(q))
 
 
-def costs_of_numbers(expression: Expression, fitted: float) -> list[float]:
+def costs_of_numbers(expression: Expression, fitted: float, decimals: bool = True) -> list[float]:
     """What writing down each number of a formula costs, in nats: `fitted`, or less for one that is short.
+
+    Without `decimals`, only fractions are short: what was rounded has been fitted before.
 
     >>> from fouriertree.expr import parse
     >>> [round(cost, 1) for cost in costs_of_numbers(parse("2.71*x0^2 + sin(x0/3)"), 9.0)]
     [7.9, 1.4]
     """
     numbers = expression.const[expression.op == CONST].tolist()
+    short = nice_numbers if decimals else _fractions
     return [
         min(
-            (nice.cost for nice in nice_numbers(value, 1e-14 * abs(value)) if nice.cost < fitted),
+            (nice.cost for nice in short(value, 1e-14 * abs(value)) if nice.cost < fitted),
             default=fitted,
         )
         for value in numbers
