@@ -63,6 +63,7 @@ def plot(path: Path, rows: list[float], columns: list[float]) -> None:
         axes.loglog(sizes, seconds, "o-")
         axes.set(xlabel=what, ylabel="seconds to the law", ylim=(0.05, 100.0))
         axes.grid(alpha=0.3)
+    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)
 
 

@@ -44,11 +44,11 @@ SELECTIONS = ("mdl", "best", "accuracy")
 #: share of the rows that are held back to verify formulas with, where there are enough of them
 HELD_BACK, ENOUGH_ROWS, MOST_HELD_BACK = 0.2, 20, 20_000
 #: rows that the hybrid looks at, where there are more
-MOST_ROWS = 50_000
+MOST_ROWS = 20_000
 #: what judging the table by all rows takes
 SECONDS_PER_ROW = 1.5e-6
 #: formulas that are finished even when time is up
-FEWEST_FINISHED = 10
+FEWEST_FINISHED = 6
 #: rounds of the hybrid where nothing else ends it
 ROUNDS = 2
 

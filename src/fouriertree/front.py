@@ -38,6 +38,8 @@ MOST_ROWS = 10_000
 SHORTER_NUMBERS = 5.0
 #: rounds of reweighting for losses that are not squares
 REWEIGHTED = 12
+#: the stream that a sample of rows is drawn from: another one than that of the rows held back
+SAMPLE = 7
 #: rows that are searched for poles
 POLE_ROWS = 20_000
 DIGITS = 6
@@ -101,7 +103,7 @@ class Rows:
         n = len(self.seen)
         if n <= most:
             return self
-        rows = np.sort(np.random.default_rng(seed).permutation(n)[:most])
+        rows = np.sort(np.random.default_rng([seed, SAMPLE]).permutation(n)[:most])
         space = self.space
         return Rows(
             EmpiricalSpace(space.X[rows], space.y[rows], space.weights[rows], space.engine),
