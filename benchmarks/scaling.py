@@ -1,7 +1,7 @@
 """How the time and the memory of a default fit grow with rows, columns and terms, and how well it keeps its time limit.
 
 Run: make bench-scaling.  Every fit runs in a process of its own, seed 0, one thread.  With noise, no law is certain, so
-the time is that of the search's own end (two rounds); without, it is the time to the law.  Plots: docs/images/scaling.png.
+the time is that of the search's own end (two rounds); without, it is the time to the law.
 """
 
 from __future__ import annotations

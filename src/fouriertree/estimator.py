@@ -47,8 +47,8 @@ HELD_BACK, ENOUGH_ROWS, MOST_HELD_BACK = 0.2, 20, 20_000
 MOST_ROWS = 20_000
 #: what judging the table by all rows takes
 SECONDS_PER_ROW = 1.5e-6
-#: formulas that are finished even when time is up
-FEWEST_FINISHED = 6
+#: formulas that are finished even when time is up: of many rows, and of few, where it takes milliseconds
+FEWEST_FINISHED, FEWEST_OF_FEW_ROWS, FEW_ROWS = 6, 40, 2000
 #: rounds of the hybrid where nothing else ends it
 ROUNDS = 2
 
@@ -328,10 +328,11 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         if not sums:
             # Interrupted while the engine was being compiled: the mean needs none, and nobody waits again.
             rows = everything = rows.with_engine(ReferenceEngine())
+        fewest = FEWEST_FINISHED if len(space.y) > FEW_ROWS else FEWEST_OF_FEW_ROWS
         made: list[Row | None] = []
         for terms in [constant, *sums]:
             # The most promising come first; when time is up, the others would only adorn the table.
-            if len(made) > FEWEST_FINISHED and self._late(started):
+            if len(made) > fewest and self._late(started):
                 break
             made.append(finished(terms, rows, self._primitives, self._complexity, self._names))
         rules = self._nesting
