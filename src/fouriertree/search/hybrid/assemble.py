@@ -37,38 +37,31 @@ def terms_for_target(
     None if there is no numerator, or if the operators do not suffice to write it.
     """
     try:
-        return _terms_for_target(v, view, link, coefficients, expressions, target)
+        factor = (
+            v.monomial([base for base, _ in view.factor], [p for _, p in view.factor]) if view.factor else ONE
+        )
+        if any(uses(e, target) for e in expressions):
+            fraction = _fraction(v, *fraction_parts(coefficients, expressions, target))
+            return None if fraction is None else (v.product([factor, link.inverse(v, fraction)]),)
+        if link is IDENTITY:
+            return tuple(v.product([factor, e]) for e in expressions)
+        return (v.product([factor, link.inverse(v, weighted_sum(v, coefficients, expressions))]),)
     except NotAllowedError:
         return None
 
 
-def _terms_for_target(
-    v: Vocabulary,
-    view: View,
-    link: Link,
-    coefficients: Sequence[float],
-    expressions: Sequence[Expression],
-    target: int,
-) -> tuple[Expression, ...] | None:
-    factor = (
-        v.monomial([base for base, _ in view.factor], [p for _, p in view.factor]) if view.factor else ONE
-    )
-    if any(uses(e, target) for e in expressions):
-        above, below = fraction_parts(coefficients, expressions, target)
-        if not above:
-            return None
-        denominator = weighted_sum(v, (1.0, *(-c for c, _ in below)), (ONE, *(e for _, e in below)))
-        numerator = weighted_sum(v, [c for c, _ in above], [e for _, e in above])
-        # The number in front of a single term is that of the whole.
-        fraction = v.quotient(above[0][1] if len(above) == 1 else numerator, denominator)
-        return (v.product([factor, link.inverse(v, fraction)]),)
-    if link is IDENTITY:
-        return tuple(v.product([factor, e]) for e in expressions)
-    inner = weighted_sum(v, coefficients, expressions)
-    return (v.product([factor, link.inverse(v, inner)]),)
-
-
 Weighted = list[tuple[float, Expression]]
+
+
+def _fraction(v: Vocabulary, above: Weighted, below: Weighted) -> Expression | None:
+    """Σ c·e / (1 − Σ d·b); None without a numerator."""
+    if not above:
+        return None
+    denominator = weighted_sum(v, (1.0, *(-d for d, _ in below)), (ONE, *(b for _, b in below)))
+    # The number in front of a single term is that of the whole.
+    single = len(above) == 1
+    numerator = above[0][1] if single else weighted_sum(v, [c for c, _ in above], [e for _, e in above])
+    return v.quotient(numerator, denominator)
 
 
 def fraction_parts(
