@@ -7,6 +7,7 @@ value where there was none: sqrt(x)^2 becomes x.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Container
 
 from fouriertree.expr.normal.values import (
@@ -34,7 +35,7 @@ _VOLATILE = frozenset((EXP, ABS, MUL))
 _ROUNDING = 4e-16
 
 
-class Arithmetic(Bases):
+class Arithmetic(Bases, ABC):
     """Sums, products and powers; `can_raise` says which powers can be written without a logarithm."""
 
     __slots__ = ("can_raise", "has_abs")
@@ -44,17 +45,17 @@ class Arithmetic(Bases):
         self.has_abs = has_abs
         self.can_raise = can_raise
 
+    @abstractmethod
     def exp(self, v: Value) -> Value:
         """e^v."""
-        raise NotImplementedError
 
+    @abstractmethod
     def log(self, v: Value) -> Value:
         """log v."""
-        raise NotImplementedError
 
+    @abstractmethod
     def absolute(self, v: Value) -> Value:
         """|v|."""
-        raise NotImplementedError
 
     # Sums.
 

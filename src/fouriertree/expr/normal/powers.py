@@ -5,6 +5,7 @@ A piece of a program is a list: a float for a constant, ~i for column i, and an 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping
 
 from fouriertree.expr.normal.functions import Algebra
@@ -24,7 +25,7 @@ _LONGEST_PRODUCT = 16
 _FINEST = 64.0
 
 
-class PowerWriter:
+class PowerWriter(ABC):
     """Writes products of powers of the bases of `algebra`."""
 
     __slots__ = ("algebra", "allowed", "costs", "regrouped", "written")
@@ -42,21 +43,21 @@ class PowerWriter:
         costs = self.costs
         return sum([costs[token] if isinstance(token, int) and token > VAR else 1 for token in piece])
 
+    @abstractmethod
     def value(self, v: Value) -> Piece:
         """A value, alone or as an argument."""
-        raise NotImplementedError
 
+    @abstractmethod
     def base(self, i: int) -> Piece:
         """Base i."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fraction(self, c: float, factors: Factors) -> tuple[Piece, bool]:
         """c·Π base^power; the sign of c is owed if there is no number to carry it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def turned(self, c: float, factors: Factors) -> Monomial:
         """The product with a minus sign inside, if that is free."""
-        raise NotImplementedError
 
     def negative(self, piece: Piece) -> Piece:
         return [*piece, NEG] if NEG in self.allowed else [-1.0, *piece, MUL]
