@@ -47,8 +47,8 @@ HELD_BACK, ENOUGH_ROWS, MOST_HELD_BACK = 0.2, 20, 20_000
 MOST_ROWS = 20_000
 #: what judging the table by all rows takes
 SECONDS_PER_ROW = 1.5e-6
-#: formulas that are finished even when time is up: of many rows, and of few, where it takes milliseconds
-FEWEST_FINISHED, FEWEST_OF_FEW_ROWS, FEW_ROWS = 6, 40, 2000
+#: formulas that are finished even when time is up, and seconds after which it is
+FEWEST_FINISHED, GRACE = 6, 0.3
 #: rounds of the hybrid where nothing else ends it
 ROUNDS = 2
 
@@ -261,7 +261,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         target = exact if self.target_loss is None else float(self.target_loss)
         limit = None
         if self.time_limit is not None:
-            table = min(0.5, 0.05 * float(self.time_limit)) + SECONDS_PER_ROW * self._n_rows
+            table = min(1.0, 0.05 * float(self.time_limit)) + SECONDS_PER_ROW * self._n_rows
             limit = max(0.0, float(self.time_limit) - seconds - table)
         return Budget(
             None if self.max_traverses is None else int(self.max_traverses), limit,
@@ -305,6 +305,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         rows = len(problem.space.target)
         return Hybrid(
             max_terms=min(int(self.max_terms), terms_for(rows)),
+            exact_terms=int(self.max_terms),
             max_complexity=int(self.max_size),
             guesses=parse_guesses(self.guesses or (), names, self._primitives),
             complexity=self._complexity,
@@ -328,11 +329,10 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         if not sums:
             # Interrupted while the engine was being compiled: the mean needs none, and nobody waits again.
             rows = everything = rows.with_engine(ReferenceEngine())
-        fewest = FEWEST_FINISHED if len(space.y) > FEW_ROWS else FEWEST_OF_FEW_ROWS
         made: list[Row | None] = []
         for terms in [constant, *sums]:
             # The most promising come first; when time is up, the others would only adorn the table.
-            if len(made) > fewest and self._late(started):
+            if len(made) > FEWEST_FINISHED and self._late(started):
                 break
             made.append(finished(terms, rows, self._primitives, self._complexity, self._names))
         rules = self._nesting
@@ -344,7 +344,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         self.model_ = self.models_[self.best_index_]
 
     def _late(self, started: float) -> bool:
-        return self.time_limit is not None and time.monotonic() - started > float(self.time_limit)
+        return self.time_limit is not None and time.monotonic() - started > float(self.time_limit) + GRACE
 
     def _model(self, index: int | None) -> Model:
         check_is_fitted(self)

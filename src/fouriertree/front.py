@@ -272,9 +272,10 @@ def choose(equations: pd.DataFrame, n_rows: int, selection: str = "mdl") -> int:
     mdl: the shortest description.  accuracy: the smallest validation loss (or loss, where no rows were held back).
     best: of the rows with less than 1.5 times the smallest loss, the one with the steepest fall of the logarithm of the
     loss per unit of complexity.  Formulas with more terms, or more fitted numbers, than the rows of data allow are not
-    looked at: they interpolate.
+    looked at, since they interpolate; an exact one may have more terms, but not more numbers.
     """
-    eligible = equations["n_terms"].to_numpy() <= terms_for(n_rows)
+    exact = equations["r2"].to_numpy() == 1.0
+    eligible = exact | (equations["n_terms"].to_numpy() <= terms_for(n_rows))
     eligible &= np.isfinite(equations["description_length"].to_numpy())
     if not eligible.any():
         return 0

@@ -96,6 +96,6 @@ def table(path: Path) -> tuple[Array, Array]:
 
     frame = pd.read_csv(path)
     name = "target" if "target" in frame.columns else frame.columns[-1]
-    y = frame.pop(name).to_numpy(np.float64)
-    # Operon reads rows that lie one after the other.
-    return np.ascontiguousarray(frame.to_numpy(np.float64)), y
+    # Copies, since what a frame lends may be read-only, and rows one after the other: Operon asks for both.
+    y = frame.pop(name).to_numpy(np.float64, copy=True)
+    return np.array(frame.to_numpy(np.float64), order="C"), y

@@ -60,8 +60,9 @@ class Limits:
         """Of the sum with its coefficients: an addition, a multiplication and a number for every term."""
         return sum(3 + self.complexity(e) for e in terms) - 1
 
-    def allow(self, terms: Sequence[Expression]) -> bool:
-        if not 0 < len(terms) <= self.max_terms or not self.nesting.allow(terms):
+    def allow(self, terms: Sequence[Expression], most: int = 0) -> bool:
+        """Also with more terms than others, up to `most`."""
+        if not 0 < len(terms) <= max(most, self.max_terms) or not self.nesting.allow(terms):
             return False
         # Simplification will shorten it, by how much is not known yet.
         return self.complexity_of(terms) <= 1.25 * self.max_complexity + 3
@@ -96,9 +97,14 @@ class Archive:
     def n_rows(self) -> int:
         return len(self.table.y)
 
-    def offer(self, models: Sequence[Sequence[Expression]], iterations: int = 40) -> float:
-        """Fit the models and keep those that are the best of their complexity; the best score among them."""
-        models = [m for m in models if self.limits.allow(m)]
+    def offer(
+        self, models: Sequence[Sequence[Expression]], iterations: int = 40, most_terms: int = 0
+    ) -> float:
+        """Fit the models and keep those that are the best of their complexity; the best score among them.
+
+        `most_terms`: for these models, where this is more than the limit.
+        """
+        models = [m for m in models if self.limits.allow(m, most_terms)]
         fits = fit_constants(
             models, self.data, iterations=iterations, fixed=structural(models), n_jobs=self.n_jobs
         )

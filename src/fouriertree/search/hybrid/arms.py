@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -113,14 +113,14 @@ class Arm:
             z, roots = applied[0], np.sqrt(applied[1])
         return modulators(V, z, roots, self.vocabulary, periods, 1)
 
-    def step(self) -> None:
-        """Grow one start, and offer what came of it."""
+    def step(self) -> Iterator[None]:
+        """Grow one start, piece by piece, and offer what came of it."""
         if self.growth is None:
             self.growth = self._start()
         if self.growth is None or self.growth.exhausted:
             self.finished = True
             return
-        new = self.growth.step()
+        new = yield from self.growth.step()
         chosen = {s.shape: s for s in (*new[:3], *front(new, 3))}
         if new and len(new[0].expressions) > 2 and new[0].loss < 1e-9:
             chosen |= {s.shape: s for s in self.growth.image.pruned(new[0])}

@@ -334,7 +334,7 @@ def make_atoms(
         extra += log_atoms(V, v)
         extra += other_atoms(V, v, args)
         if "add" in v and "mul" in v:
-            extra += wave_sums(V, v)
+            extra += wave_sums(V, v, recipe.periods)
             extra += sum_atoms(V, v, args[: 12 if d <= 3 else 8])
     extra.sort(key=lambda entry: entry[0])
     atoms += [atom for _, atom, _ in extra]
@@ -361,7 +361,7 @@ def writable(found: Atoms, v: Vocabulary) -> Atoms:
     return Atoms(tuple(found.atoms[i] for i in kept), found.values[kept])
 
 
-def wave_sums(V: Floats, v: Vocabulary) -> Iterator[Ranked]:
+def wave_sums(V: Floats, v: Vocabulary, periods: int) -> Iterator[Ranked]:
     """sin and cos of k·u₁ + m·u₂: of two variables, or of a variable and its square."""
     d = len(V)
     args = [single(d, i, 1.0) for i in range(d)]
@@ -373,11 +373,12 @@ def wave_sums(V: Floats, v: Vocabulary) -> Iterator[Ranked]:
     reaches = np.abs(values).max(axis=1)
     for i, j in pairs:
         # Of few variables, phases may be many quarters of a period.
-        steps = WAVE_STEPS if d == 2 and j < d else WAVE_STEPS[:2]
-        for step, other in product(steps, (s * sign for s in steps for sign in (1.0, -1.0))):
+        steps: Sequence[float] = WAVE_STEPS if d == 1 or (d == 2 and j < d) else WAVE_STEPS[:2]
+        others = steps if d > 1 else np.arange(1.0, 4 * periods + 1).tolist()
+        for step, other in product(steps, (s * sign for s in others for sign in (1.0, -1.0))):
             k, m = 0.5 * np.pi * step / reaches[i], 0.5 * np.pi * other / reaches[j]
             phase = k * values[i] + m * values[j]
-            rank = 1 if step == 1.0 and 0.0 < other <= 2.0 else 2
+            rank = 1 if step == 1.0 and 0.0 < other <= 2.0 else 2 if max(step, abs(other)) <= 5.0 else 3
             for name, wave in (("sin", np.sin), ("cos", np.cos)):
                 if name in v:
                     yield rank, Atom(args[i], f"{name}sum", k, args[j], m), wave(phase)

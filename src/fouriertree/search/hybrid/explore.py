@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,8 @@ from fouriertree.search.hybrid.screening import Pairs, best_products, best_sums
 
 Floats = NDArray[np.float64]
 Shape = frozenset[tuple[bytes, bytes]]
+#: work that stops now and then, so that a run can be ended, and has sums to return
+Sums = Generator[None, None, "list[Sum]"]
 
 #: a squared error this small, relative to the target, is an exact law
 EXACT = 1e-19
@@ -33,6 +37,8 @@ FEW_ROWS, QUICK_OF_FEW, FINALISTS_OF_FEW = 100, 8, 32
 RESTARTS, RESTARTS_OF_FEW = 3, 5
 #: pairs that are looked at for every one that is fitted, and how many of these may differ in constants only
 MANY_PAIRS, OF_ONE_FORM = 16, 1
+#: models that are fitted before a run may be ended
+PIECE = 100
 #: terms of a denominator at most: with more, Σ c·b ≈ 1 and z = z·Σ c·b is almost an identity
 MOST_BELOW = 2
 
@@ -45,12 +51,12 @@ class Sum:
     coefficients: tuple[float, ...] = ()
     loss: float = 1.0
 
-    @property
+    @cached_property
     def shape(self) -> Shape:
         """What is left of it when constants are forgotten."""
         return frozenset((e.op.tobytes(), e.arg.tobytes()) for e in self.expressions)
 
-    @property
+    @cached_property
     def complexity(self) -> int:
         return sum(2 + e.complexity for e in self.expressions)
 
@@ -99,7 +105,7 @@ class Image:
         return self._expressions[i]
 
     # Growing --------------------------------------------------------------------------------------------
-    def grow(self, start: Sum, singles: int, sums: int, products: int) -> list[Sum]:
+    def grow(self, start: Sum, singles: int, sums: int, products: int) -> Sums:
         """The most promising sums with one or two terms more than `start`, polished, best first."""
         basis, residual = self._project(start)
         length = float(np.linalg.norm(residual))
@@ -122,7 +128,8 @@ class Image:
                 additions += [(self.atom(i), self.atom(j)) for i, j in pairs]
         if products and "mul" in self.vocabulary and self.target is None:
             additions += self._products(r32, q32, products)
-        return self.polish([(*start.expressions, *new) for new in additions])
+        yield
+        return (yield from self.polish([(*start.expressions, *new) for new in additions]))
 
     def _varied(self, pairs: Pairs, atoms: NDArray[np.intp], count: int) -> list[tuple[int, int]]:
         """The best pairs, but no more than a few of one form: their constants will be fitted anyway."""
@@ -160,39 +167,49 @@ class Image:
         return [(self.vocabulary.product([self.atom(i), self.atom(j)]),) for i, j in varied]
 
     # Fitting --------------------------------------------------------------------------------------------
-    def polish(self, models: Iterable[Sequence[Expression]]) -> list[Sum]:
+    def polish(self, models: Iterable[Sequence[Expression]]) -> Sums:
         """Constants and coefficients fitted, quickly for all and thoroughly for the best; best first."""
         few = self.n_rows <= FEW_ROWS
         shapes: dict[Shape, Sum] = {}
-        for found in self.fitted(models, QUICK_OF_FEW if few else QUICK):
+        for found in (yield from self.fitted_in_pieces(models, QUICK_OF_FEW if few else QUICK)):
             shapes.setdefault(found.shape, found)
         finalists = list(shapes.values())[: FINALISTS_OF_FEW if few else FINALISTS]
         if self.target is not None:
             return finalists
         again = list(shapes.values()) if few else finalists
-        for found in self.fitted(self._restarts(again), QUICK_OF_FEW if few else QUICK):
+        quick = QUICK_OF_FEW if few else QUICK
+        for found in (yield from self.fitted_in_pieces(self._restarts(again), quick)):
             if found.loss < shapes[found.shape].loss:
                 shapes[found.shape] = found
         ranked = sorted((shapes[s.shape] for s in again), key=lambda s: s.score(self.n_rows))
-        return self.fitted(
-            [s.expressions for s in ranked[: FINALISTS_OF_FEW if few else FINALISTS]], THOROUGH
-        )
+        best = ranked[: FINALISTS_OF_FEW if few else FINALISTS]
+        return (yield from self.fitted_in_pieces([s.expressions for s in best], THOROUGH))
 
-    def _restarts(self, sums: Sequence[Sum]) -> list[tuple[Expression, ...]]:
+    def _restarts(self, sums: Sequence[Sum]) -> Iterator[tuple[Expression, ...]]:
         """The same forms with other inner constants to start from: valleys are many, and narrow."""
         few = self.n_rows <= FEW_ROWS
-        models: list[tuple[Expression, ...]] = []
         for s in sums:
             numbers = sum(int(np.count_nonzero(free_numbers(e))) for e in s.expressions)
             if numbers >= 2 or (numbers and few):
                 restarts = RESTARTS_OF_FEW if few else RESTARTS
-                models += [tuple(map(self._shaken, s.expressions)) for _ in range(restarts)]
-        return models
+                yield from (tuple(map(self._shaken, s.expressions)) for _ in range(restarts))
 
     def _shaken(self, e: Expression) -> Expression:
-        const, free = e.const.copy(), free_numbers(e)
+        free = free_numbers(e)
+        if not free.any():
+            return e
+        const = e.const.copy()
         const[free] *= np.exp(self.rng.normal(0.0, 0.8, int(free.sum())))
         return Expression.unchecked(e.op, e.arg, const, e.primitives)
+
+    def fitted_in_pieces(self, models: Iterable[Sequence[Expression]], iterations: int) -> Sums:
+        """As `fitted`, with a stop after every piece."""
+        sums: list[Sum] = []
+        models = iter(models)
+        while piece := list(islice(models, PIECE)):
+            sums += self.fitted(piece, iterations)
+            yield
+        return sorted(sums, key=lambda s: s.score(self.n_rows))
 
     def fitted(self, models: Iterable[Sequence[Expression]], iterations: int) -> list[Sum]:
         """Best first by description length; those that are not finite are left out."""
@@ -294,11 +311,11 @@ class Growth:
     def exhausted(self) -> bool:
         return not self._starts
 
-    def step(self) -> list[Sum]:
+    def step(self) -> Sums:
         """Grow one start; the new sums, best first."""
         _, _, start = heapq.heappop(self._starts)
         breadth = self.breadth
-        grown = self.image.grow(start, breadth.singles, breadth.sums, breadth.products)
+        grown = yield from self.image.grow(start, breadth.singles, breadth.sums, breadth.products)
         new: list[Sum] = []
         for s in grown:
             if len(s.expressions) <= self.max_terms and (

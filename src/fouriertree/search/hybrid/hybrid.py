@@ -25,6 +25,7 @@ from fouriertree.search.hybrid.assemble import terms_for_target
 from fouriertree.search.hybrid.chain import Chain
 from fouriertree.search.hybrid.evolve import Evolution
 from fouriertree.search.hybrid.explore import EXACT
+from fouriertree.search.hybrid.fractions import fractions, passes
 from fouriertree.search.hybrid.linear import linear_sums
 from fouriertree.search.hybrid.links import IDENTITY, LINKS, Link
 from fouriertree.search.hybrid.symmetry import View, reduced_views, single_index
@@ -64,13 +65,15 @@ class HybridState:
 class Hybrid:
     """The default search of `SymbolicRegressor`.
 
-    max_terms, max_complexity: of the sums that it builds.  most_atoms: of a pool; a screening looks at all their pairs.
+    max_terms, max_complexity: of the sums that it builds.  exact_terms: of an exact polynomial, where this is more.
+    most_atoms: of a pool; a screening looks at all their pairs.
     guesses: formulas over the problem's columns to start from.  nesting: what may not stand inside of what.
     rounds: how often the better half of all arms gets more time; None for no end.
     without: parts to leave out, of PARTS, to measure what they are worth.
     """
 
     max_terms: int = 7
+    exact_terms: int = 0
     max_complexity: int = 80
     most_atoms: int = 3000
     guesses: tuple[Expression, ...] = ()
@@ -125,6 +128,8 @@ class Hybrid:
         views: list[View] = []
         for view in self._views(given, v, seed):
             views.append(view)
+            if len(view.variables) == 1:
+                yield from self._fractions(archive, v, view)
             if not view.variables:
                 archive.offer([m for m in [terms_for_target(v, view, IDENTITY, (1.0,), (ONE,), -1)] if m])
             yield
@@ -177,7 +182,8 @@ class Hybrid:
     ) -> Iterator[None]:
         table = archive.table
         chain = Chain(table.X[:, 0], z, weights, v)
-        while not chain.finished and len(chain.terms) < min(self.max_terms, len(z) - SPARE_ROWS):
+        most = max(self.max_terms, self.exact_terms)
+        while not chain.finished and len(chain.terms) < min(most, len(z) - SPARE_ROWS):
             chain.step()
             archive.traverses += chain.traverses
             chain.traverses = 0
@@ -201,7 +207,20 @@ class Hybrid:
         powers = [v.power(table.variables[0], float(p)) for p in range(1, max(degrees, default=0) + 1)]
         sums = archive.projected([(ONE, *powers[:d]) for d in degrees], z, weights)
         models = [terms_for_target(v, view, link, c, e, -1) for c, e in sums]
-        archive.offer([m for m in models if m is not None])
+        archive.offer([m for m in models if m is not None], most_terms=self.exact_terms)
+
+    def _fractions(self, archive: Archive, v: Vocabulary, view: View) -> Iterator[None]:
+        """Fractions of polynomials in the only variable of a view: they cost next to nothing, too."""
+        if RATIOS in self.without or not v.complete:
+            return
+        rows = archive.table.screen
+        found = fractions(view.V[0, rows], view.t[rows], view.weights[rows], SPARE_ROWS)
+        for degree, good in enumerate(found, 1):
+            written = [fraction.expression(v, view.variables[0]) for fraction in good]
+            models = [terms_for_target(v, view, IDENTITY, (1.0,), (e,), -1) for e in written]
+            archive.traverses += passes(degree)
+            archive.offer([m for m in models if m is not None])
+            yield
 
     # What the run tells ------------------------------------------------------------------------------------
     def _news(self, problem: Problem, state: HybridState) -> list[Event]:
@@ -234,7 +253,7 @@ def _steps(arms: list[Arm], count: int) -> Iterator[None]:
         for _ in range(count):
             if arm.finished:
                 break
-            arm.step()
+            yield from arm.step()
             yield
 
 
