@@ -19,16 +19,8 @@ from fouriertree.search.hybrid.hybrid import LAW
 SOME = 60_000
 LAW_OF_A_PENDULUM = "-0.4*velocity - 19.62*sin(angle)"
 
-# A weight says how much a row counts against the others, and ten times all weights is the same problem.  So a row of
-# weight 2 is not two rows where the search compares the length of a formula with the number of rows.
-RELATIVE_WEIGHTS = {
-    "check_sample_weight_equivalence_on_dense_data": "weights are relative in the default search"
-}
 
-
-@parametrize_with_checks(
-    [SymbolicRegressor(max_evaluations=SOME)], expected_failed_checks=lambda estimator: RELATIVE_WEIGHTS
-)
+@parametrize_with_checks([SymbolicRegressor(max_evaluations=SOME)])
 def test_scikit_learn_finds_nothing_to_object_to(estimator, check):
     check(estimator)
 

@@ -14,6 +14,7 @@ from fouriertree.engine import Engine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.complexity import Complexity
+from fouriertree.expr.opcodes import VAR
 from fouriertree.losses import Loss
 from fouriertree.model import Model, sum_of_terms
 from fouriertree.observers import Terms
@@ -28,6 +29,8 @@ ROUNDING = 1e-12
 EXACT = 1e-11
 #: what one unit of complexity costs, in nats, when a row is chosen
 NATS_PER_UNIT = 1.5
+#: nats that a term costs less if it is but a column with a number: of all terms these are the likeliest
+NATS_FOR_A_COLUMN = 2.0
 #: what a number costs for every factor e by which the fit is better; ½ in theory, where nothing is known beforehand
 NATS_PER_DIGIT = 0.35
 #: with fewer rows, a rounded number is as dear as a fitted one
@@ -249,6 +252,7 @@ def _better(row: Row, simpler: Row, exact: float, chance: float) -> bool:
 def description_length(row: Row, rows: Rows, exact: float) -> float:
     """In nats, up to a constant: ½·n·log(r) + Σ numbers + 1.5·complexity, with r the share that is left unexplained.
 
+    A term that is but a column with a number costs two nats less: with so few of them, one is soon told.
     A fitted number is written down as precisely as the data know it, ½·log(n) + 0.35·log(1/r); a short one costs less.
     Twice the first part for absolute errors; no end where numbers are as many as the rows, which they interpolate.
     """
@@ -263,7 +267,9 @@ def description_length(row: Row, rows: Rows, exact: float) -> float:
     if len(numbers) >= n - 1:
         return np.inf
     power = 1.0 if rows.loss.name in ("absolute", "quantile") else 0.5
-    return float(power * n * log_share + sum(numbers) + NATS_PER_UNIT * row.complexity)
+    columns = sum(e.size == 1 and e.op[0] == VAR for e in row.model.expressions)
+    form = NATS_PER_UNIT * row.complexity - NATS_FOR_A_COLUMN * columns
+    return float(power * n * log_share + sum(numbers) + form)
 
 
 def choose(equations: pd.DataFrame, n_rows: int, selection: str = "mdl") -> int:

@@ -90,6 +90,14 @@ def assert_same(found, original, rows, factor=1.0):
 
 
 @given(cases())
+@pytest.mark.parametrize(
+    "text", ["sqrt(x1)/sqrt(abs(x0)/exp(x1))", "x1/(abs(x0)*exp(-x1))^2", "exp(-x1)/sqrt(exp(-x0))"]
+)
+def test_exponentials_keep_their_powers_on_both_sides_of_the_line(text):
+    original, rows = parse(text), np.random.default_rng(0).uniform(0.3, 2.0, (20, 2))
+    assert np.allclose(canonical(original).evaluate(rows), original.evaluate(rows), rtol=1e-12)
+
+
 @settings(max_examples=6000)
 def test_values_stay_wherever_the_formula_and_its_parts_are_finite(case):
     tree, allowed, positive = case

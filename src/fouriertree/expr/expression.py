@@ -15,6 +15,9 @@ from fouriertree.expr.text import to_text
 
 IntArray = NDArray[np.int32]
 
+#: column and constant of an operator's token
+_NO_COLUMN, _NO_CONSTANT = np.zeros(1, np.int32), np.zeros(1)
+
 
 class Expression(Arithmetic):
     """A formula as three read-only arrays in postfix order: opcode, column index, constant.
@@ -29,12 +32,13 @@ class Expression(Arithmetic):
     array([-1.        , -0.57926451])
     """
 
-    __slots__ = ("arg", "const", "op", "primitives")
+    __slots__ = ("_bits", "arg", "const", "op", "primitives")
 
     op: IntArray
     arg: IntArray
     const: FloatArray
     primitives: PrimitiveSet
+    _bits: tuple[bytes, bytes, bytes]  #: made when it is compared for the first time
 
     def __init__(
         self, op: ArrayLike, arg: ArrayLike, const: ArrayLike, primitives: PrimitiveSet | None = None
@@ -73,18 +77,19 @@ class Expression(Arithmetic):
         Expression('max(x0, 0.0)')
         """
         trees = [tree if isinstance(tree, Expression) else cls.constant(tree) for tree in arguments]
-        primitives = PrimitiveSet.catalogue()
+        primitives = catalogue = PrimitiveSet.catalogue()
         for tree in trees:
-            primitives = primitives.union(tree.primitives)
+            if tree.primitives is not catalogue:
+                primitives = primitives.union(tree.primitives)
         row = primitives.find(operator) if isinstance(operator, str) else operator
         if len(trees) != row.arity:
             raise ValueError(f"{row.name} takes {row.arity} argument(s), got {len(trees)}")
         if row.opcode >= USER_OPCODE_START:
             primitives = primitives.union(PrimitiveSet([row]))
         return cls.unchecked(
-            np.append(np.concatenate([tree.op for tree in trees]), np.int32(row.opcode)),
-            np.append(np.concatenate([tree.arg for tree in trees]), np.int32(0)),
-            np.append(np.concatenate([tree.const for tree in trees]), 0.0),
+            np.concatenate([*(tree.op for tree in trees), np.array([row.opcode], np.int32)]),
+            np.concatenate([*(tree.arg for tree in trees), _NO_COLUMN]),
+            np.concatenate([*(tree.const for tree in trees), _NO_CONSTANT]),
             primitives,
         )
 
@@ -198,7 +203,7 @@ class Expression(Arithmetic):
         return f"Expression({self.text()!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Expression) and self._key() == other._key()
+        return isinstance(other, Expression) and self.size == other.size and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash(self._key())
@@ -216,9 +221,12 @@ class Expression(Arithmetic):
 
     def _set(self, op: IntArray, arg: IntArray, const: FloatArray, primitives: PrimitiveSet) -> None:
         for array in (op, arg, const):
-            array.flags.writeable = False
-        for name, value in (("op", op), ("arg", arg), ("const", const), ("primitives", primitives)):
-            object.__setattr__(self, name, value)
+            array.setflags(write=False)
+        put = object.__setattr__
+        put(self, "op", op)
+        put(self, "arg", arg)
+        put(self, "const", const)
+        put(self, "primitives", primitives)
 
     def _arities(self) -> list[int]:
         return postfix.token_arities(self.op, self.primitives)
@@ -230,8 +238,10 @@ class Expression(Arithmetic):
 
     def _key(self) -> tuple[bytes, bytes, bytes]:
         # Bits: 0.0 and -0.0 differ (1/x tells them apart), and a NaN equals itself whatever its payload.
-        const = np.where(np.isnan(self.const), np.nan, self.const)
-        return self.op.tobytes(), self.arg.tobytes(), const.tobytes()
+        if not hasattr(self, "_bits"):
+            const = np.where(np.isnan(self.const), np.nan, self.const)
+            object.__setattr__(self, "_bits", (self.op.tobytes(), self.arg.tobytes(), const.tobytes()))
+        return self._bits
 
 
 def _table(X: ArrayLike, columns: Sequence[int]) -> FloatArray:

@@ -223,13 +223,13 @@ class Writer(PowerWriter):
     def _exponentials_below(self, c: float, factors: Factors) -> Factors:
         """a·e^(−x)/b as a/(b·e^x), and so on, where that is shorter."""
         algebra = self.algebra
-        for k, (i, _) in enumerate(factors):
+        for k, (i, p) in enumerate(factors):
             if algebra.kinds[i] == EXP and DIV in self.allowed:
                 exponent = algebra.parts[i][0]
                 opposite = algebra.expanded(scaled(exponent, -1.0))
                 saved = self.cost(self.value(exponent)) - self.cost(self.value(opposite))
                 if saved > self._cost_of_line(c, factors):
-                    return (*factors[:k], *factors[k + 1 :], (algebra.new(EXP, (opposite,)), -1.0))
+                    return (*factors[:k], *factors[k + 1 :], (algebra.new(EXP, (opposite,)), -p))
         return factors
 
     def _cost_of_line(self, c: float, factors: Factors) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,8 +34,8 @@ QUICK, THOROUGH, FINALISTS = 4, 25, 24
 FEW_ROWS, QUICK_OF_FEW, FINALISTS_OF_FEW = 100, 8, 32
 #: other starts for the inner constants of the best, or of all where rows are few
 RESTARTS, RESTARTS_OF_FEW = 3, 5
-#: pairs that are looked at for every one that is fitted, and how many of these may differ in constants only
-MANY_PAIRS, OF_ONE_FORM = 16, 1
+#: pairs that are looked at for every one that is fitted
+MANY_PAIRS = 16
 #: models that are fitted before a run may be ended
 PIECE = 100
 #: terms of a denominator at most: with more, Σ c·b ≈ 1 and z = z·Σ c·b is almost an identity
@@ -82,6 +81,9 @@ class Image:
         self.data = FitData.prepare(X, z, weights)
         weighted = atoms.values * self.roots
         self.units = weighted / np.linalg.norm(weighted, axis=1, keepdims=True)
+        numbers: dict[object, int] = {}
+        #: the number of every atom's form
+        self.forms = np.array([numbers.setdefault(atom.form, len(numbers)) for atom in atoms.atoms])
         self.factors = np.array([i for i, atom in enumerate(atoms.atoms) if not atom.below])
         plain = atoms.values[self.factors]
         plain = plain / np.sqrt(np.mean(plain**2, axis=1, keepdims=True))
@@ -132,16 +134,12 @@ class Image:
         return (yield from self.polish([(*start.expressions, *new) for new in additions]))
 
     def _varied(self, pairs: Pairs, atoms: NDArray[np.intp], count: int) -> list[tuple[int, int]]:
-        """The best pairs, but no more than a few of one form: their constants will be fitted anyway."""
-        seen: Counter[frozenset[object]] = Counter()
-        most = OF_ONE_FORM if self.n_rows > FEW_ROWS else 1
-        chosen: list[tuple[int, int]] = []
-        for i, j in zip(atoms[pairs.left].tolist(), atoms[pairs.right].tolist(), strict=True):
-            form = frozenset((self.atoms.atoms[i].form, self.atoms.atoms[j].form))
-            seen[form] += 1
-            if seen[form] <= most:
-                chosen.append((i, j))
-        return chosen[:count]
+        """The best pairs, but only one of every form: its constants will be fitted anyway."""
+        left, right = atoms[pairs.left], atoms[pairs.right]
+        a, b = self.forms[left], self.forms[right]
+        both = np.minimum(a, b) * len(self.forms) + np.maximum(a, b)
+        first = np.sort(np.unique(both, return_index=True)[1])[:count]
+        return list(zip(left[first].tolist(), right[first].tolist(), strict=True))
 
     def _project(self, start: Sum) -> tuple[Floats, Floats]:
         """An orthonormal basis of the terms so far (n, k), and what is left of the target."""

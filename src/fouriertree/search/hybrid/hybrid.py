@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from fouriertree.expr import Expression
 from fouriertree.expr.canonical import rescaled, split_number
@@ -95,7 +96,7 @@ class Hybrid:
 
     def step(self, problem: Problem, state: HybridState, budget: Budget) -> tuple[HybridState, list[Event]]:
         # What is not finite is left out, and nobody need be told.
-        with threadpool_limits(self.n_jobs), np.errstate(all="ignore"):
+        with _thread_pools().limit(limits=self.n_jobs), np.errstate(all="ignore"):
             try:
                 next(state.work)
             except StopIteration:
@@ -246,6 +247,12 @@ class Hybrid:
                 events.append(Accepted(progress, expressions[-1], coefficients, expressions))
         state.progress = Progress(traverses, candidates, 0, best.terms, best.loss)
         return events
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """Those of the libraries that are loaded; looking for them takes milliseconds, so that it is done once."""
+    return ThreadpoolController()
 
 
 def _steps(arms: list[Arm], count: int) -> Iterator[None]:
