@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fouriertree.engine import CompiledEngine, ReferenceEngine, evaluate, inner_products
     from fouriertree.estimator import SymbolicRegressor
     from fouriertree.expr import Expression, PrimitiveSet, differentiate, parse
+    from fouriertree.expr.canonical import simplify
     from fouriertree.expr.generate import GenerateComposition, Grammar, RampedHalfAndHalf
     from fouriertree.model import Model
     from fouriertree.problems import Problem
@@ -39,6 +40,7 @@ _HOMES = {
     "engine": ("CompiledEngine", "ReferenceEngine", "evaluate", "inner_products"),
     "estimator": ("SymbolicRegressor",),
     "expr": ("Expression", "PrimitiveSet", "differentiate", "parse"),
+    "expr.canonical": ("simplify",),
     "expr.generate": ("GenerateComposition", "Grammar", "RampedHalfAndHalf"),
     "model": ("Model",),
     "problems": ("Problem",),
@@ -77,6 +79,7 @@ __all__ = [
     "inner_products",
     "parse",
     "run",
+    "simplify",
 ]
 
 

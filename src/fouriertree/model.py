@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from fouriertree.engine import CompiledEngine, Engine
 from fouriertree.expr import Expression, PrimitiveSet, parse
 from fouriertree.expr.opcodes import ADD, CONST, DIV, MUL, SUB
+from fouriertree.expr.readable import readable
 from fouriertree.expr.simplify import split_factor
 
 
@@ -67,11 +68,11 @@ class Model:
         return total
 
     def text(self, digits: int | None = None) -> str:
-        """The formula; with that many significant digits, and then without factors that round to one."""
+        """The formula; or for a reader, with that many significant digits, and without factors that round to one."""
         if digits is None:
             return self.expression.text(self.names)
         rounded = [float(f"{coefficient:.{digits}g}") for coefficient in self.coefficients]
-        return sum_of_terms(rounded, self.expressions).text(self.names, digits)
+        return sum_of_terms(rounded, list(map(readable, self.expressions))).text(self.names, digits)
 
     def __str__(self) -> str:
         return self.text()

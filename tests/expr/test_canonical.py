@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fouriertree.expr import Expression, PrimitiveSet, parse
-from fouriertree.expr.canonical import canonical, rescaled, split_number
+from fouriertree.expr.canonical import canonical, rescaled, simplify, split_number
 from fouriertree.expr.opcodes import CONST
 from fouriertree.expr.simplify import LARGEST_SIZE
 
@@ -95,6 +95,16 @@ def assert_same(found, original, rows, factor=1.0):
 def test_exponentials_keep_their_powers_on_both_sides_of_the_line(text):
     original, rows = parse(text), np.random.default_rng(0).uniform(0.3, 2.0, (20, 2))
     assert np.allclose(canonical(original).evaluate(rows), original.evaluate(rows), rtol=1e-12)
+
+
+@given(cases())
+@settings(max_examples=1000)
+def test_simplifying_keeps_values_never_adds_a_token_and_is_done_at_once(case):
+    tree, allowed, positive = case
+    found = simplify(tree, allowed, positive)
+    assert found.size <= tree.size
+    assert simplify(found, allowed, positive) == found
+    assert_same(found, tree, points(positive))
 
 
 @given(cases())

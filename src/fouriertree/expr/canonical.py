@@ -37,7 +37,7 @@ from fouriertree.expr.opcodes import (
     VAR,
 )
 from fouriertree.expr.primitives import PrimitiveSet
-from fouriertree.expr.simplify import LARGEST_SIZE
+from fouriertree.expr.simplify import LARGEST_SIZE, tidy
 
 Codes = frozenset[int]
 
@@ -68,6 +68,19 @@ def canonical(
     piece = _piece_of(expression)
     settled, _ = _settled(piece, expression.primitives, allowed, positive)
     return expression if settled == piece else _expression_of(settled, expression.primitives)
+
+
+def simplify(
+    expression: Expression, allowed: PrimitiveSet | None = None, positive: Container[int] = ()
+) -> Expression:
+    """The settled form of `canonical` where it has no more tokens, and otherwise the formula with its numbers computed.
+
+    >>> from fouriertree.expr import parse
+    >>> print(simplify(parse("x0*x1 + 2*x1*x0 - sin(x0)/sin(x0)")), simplify(parse("exp(x0)^2")))
+    3.0*x0*x1 - 1.0 exp(x0)^2
+    """
+    settled = canonical(expression, allowed, positive)
+    return settled if settled.size <= expression.size else tidy(expression)
 
 
 def rescaled(

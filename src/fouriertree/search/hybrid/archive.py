@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from fouriertree.expr import Expression
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.complexity import Complexity
+from fouriertree.expr.vocabulary import ONE
 from fouriertree.model import sum_of_terms
 from fouriertree.poles import WORTH_A_POLE, runs_away
 from fouriertree.projection.variable import FitData, Fitted, fit_constants
 from fouriertree.search.hybrid.explore import EXACT, NATS_PER_UNIT, structural
+from fouriertree.search.hybrid.limits import straightened
 from fouriertree.search.hybrid.table import Table
 from fouriertree.search.nesting import Nesting
 
@@ -22,6 +24,8 @@ Floats = NDArray[np.float64]
 
 #: squared error, relative to the spread of y, below which nobody doubts a law
 CERTAIN = 1e-28
+#: squared error, relative to Σ w·y², below which a sum is looked at for functions that have become straight
+NEARLY_EXACT = 1e-6
 #: on rows held back, an exact law may be this much less exact (squared): inner constants carry rounding
 HELD_BACK = 1e3
 #: relative error of a sum of a few numbers
@@ -104,12 +108,25 @@ class Archive:
 
         `most_terms`: for these models, where this is more than the limit.
         """
+        known = len(self.new)
+        best = self._fit_and_take(models, iterations, most_terms)
+        lines = [self._straightened(entry) for entry in self.new[known:] if entry.loss <= NEARLY_EXACT]
+        return min(best, self._fit_and_take([m for m in lines if m], iterations, most_terms))
+
+    def _fit_and_take(
+        self, models: Sequence[Sequence[Expression]], iterations: int, most_terms: int
+    ) -> float:
         models = [m for m in models if self.limits.allow(m, most_terms)]
         fits = fit_constants(
             models, self.data, iterations=iterations, fixed=structural(models), n_jobs=self.n_jobs
         )
         self._count(models, fits)
         return min((self._take(fit) for fit in fits), default=np.inf)
+
+    def _straightened(self, entry: Entry) -> tuple[Expression, ...] | None:
+        """With lines for functions that are straight, and the constant that they may need."""
+        terms = straightened(entry.coefficients, entry.terms, self.table.X)
+        return terms if terms is None or ONE in terms else (*terms, ONE)
 
     def screen(
         self, models: Sequence[Sequence[Expression]], iterations: int, count: int

@@ -102,6 +102,8 @@ NARROW = (1.0, -1.0, 2.0, -2.0)
 PLAIN = (1.0, -1.0)
 #: quarters of a period of the two parts of a phase
 WAVE_STEPS = (1.0, 2.0, 3.0, 4.0, 5.0)
+#: fewer rows cannot tell one wave of growing frequency from another
+ROWS_FOR_CHIRPS = 40
 #: variables of which logarithms of products are taken
 MOST_LOGGED = 5
 
@@ -373,8 +375,9 @@ def wave_sums(V: Floats, v: Vocabulary, periods: int) -> Iterator[Ranked]:
     reaches = np.abs(values).max(axis=1)
     for i, j in pairs:
         # Of few variables, phases may be many quarters of a period.
-        steps: Sequence[float] = WAVE_STEPS if d == 1 or (d == 2 and j < d) else WAVE_STEPS[:2]
-        others = steps if d > 1 else np.arange(1.0, 4 * periods + 1).tolist()
+        many = d == 1 and V.shape[1] >= ROWS_FOR_CHIRPS
+        steps: Sequence[float] = WAVE_STEPS if many or (d == 2 and j < d) else WAVE_STEPS[:2]
+        others = np.arange(1.0, 4 * periods + 1).tolist() if many else steps
         for step, other in product(steps, (s * sign for s in others for sign in (1.0, -1.0))):
             k, m = 0.5 * np.pi * step / reaches[i], 0.5 * np.pi * other / reaches[j]
             phase = k * values[i] + m * values[j]

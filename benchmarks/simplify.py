@@ -1,0 +1,86 @@
+"""Simplification against SymPy: expressions per second, and nodes before and after, of the same random trees.
+
+Run: make bench-simplify.  Trees of 5 to 30 tokens over three columns with the default operators.  Nodes are counted as in
+a tree of binary operators.  SymPy's time is that of `sympy.simplify`, ours that of `fouriertree.simplify`; converting
+trees to SymPy is not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from fouriertree import Expression, Grammar, PrimitiveSet, RampedHalfAndHalf, simplify
+
+SMALLEST, LARGEST = 5, 30
+
+
+def random_trees(count: int, seed: int) -> list[Expression]:
+    """Distinct trees of a size that people write."""
+    grammar = Grammar(PrimitiveSet.default(), 3, constant_share=0.2)
+    found: dict[Expression, None] = {}
+    first = 0
+    while len(found) < count:
+        drawn = RampedHalfAndHalf(2, 6).draw(grammar, seed, first, 4 * count)
+        found |= {tree: None for tree in drawn if SMALLEST <= tree.size <= LARGEST}
+        first += 4 * count
+    return list(found)[:count]
+
+
+def nodes(formula: Any) -> int:
+    """Nodes of a SymPy expression, a sum of three as two additions."""
+    if not formula.args:
+        return 1
+    inner = sum(map(nodes, formula.args))
+    return inner + max(1, len(formula.args) - 1)
+
+
+def seconds_and_sizes(work: Any, inputs: list[Any], size: Any, name: str) -> tuple[float, list[int]]:
+    spent, sizes = 0.0, []
+    for item in track(inputs, name, console=Console(file=sys.stderr)):
+        started = time.perf_counter()
+        found = work(item)
+        spent += time.perf_counter() - started
+        sizes.append(size(found))
+    return spent, sizes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trees", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    import sympy
+
+    trees = random_trees(options.trees, options.seed)
+    simplify(trees[0])
+    ours, our_sizes = seconds_and_sizes(simplify, trees, lambda e: e.size, "ours")
+    converted = [tree.sympy() for tree in track(trees, "to SymPy", console=Console(file=sys.stderr))]
+    theirs, their_sizes = seconds_and_sizes(sympy.simplify, converted, nodes, "SymPy")
+    before = [tree.size for tree in trees]
+    table = Table(title=f"{len(trees)} random trees of {SMALLEST} to {LARGEST} tokens, seed {options.seed}")
+    for heading in ("", "per second", "mean nodes", "of before", "shorter", "longer"):
+        table.add_column(heading, justify="right")
+    table.add_row("before", "", f"{np.mean(before):.2f}", "", "", "")
+    for name, seconds, sizes in (("ours", ours, our_sizes), ("SymPy", theirs, their_sizes)):
+        shorter = sum(a < b for a, b in zip(sizes, before, strict=True))
+        longer = sum(a > b for a, b in zip(sizes, before, strict=True))
+        table.add_row(
+            name, f"{len(trees) / seconds:,.0f}", f"{np.mean(sizes):.2f}",
+            f"{np.sum(sizes) / np.sum(before):.3f}", str(shorter), str(longer),
+        )  # fmt: skip
+    Console(width=100).print(table)
+    print(f"ours is {theirs / ours:,.0f} times as fast as SymPy")
+    rate = len(trees) / ours
+    print(f"BAR simplify-per-second {rate:.0f} 10000 {'ok' if rate >= 10_000 else 'short'}")
+
+
+if __name__ == "__main__":
+    main()
