@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Symbols = Mapping[str, Any]
 
+#: what gplearn takes for zero
+GUARD = 0.001
+
 
 def variables(lows: Sequence[float]) -> list[Any]:
     """x0, x1, …: SymPy symbols that know the signs of their columns, given the smallest value of each.
@@ -50,9 +53,8 @@ def parse(text: str, symbols: Symbols) -> Any:
         "max": sympy.Max,
         "pdiv": lambda a, b: sympy.Piecewise((1, sympy.Eq(b, 0)), (a / b, True)),
         "plog": lambda a: sympy.Piecewise((0, sympy.Eq(a, 0)), (sympy.log(sympy.Abs(a)), True)),
-        "guarded": lambda a, guard, otherwise: sympy.Piecewise(
-            (a, sympy.Abs(guard) > 0.001), (otherwise, True)
-        ),
+        # Opaque: conditions inside of conditions are more than SymPy can turn into a function of arrays.
+        "guarded": sympy.Function("guarded"),
     }
     return sympy.parse_expr(text.replace("^", "**"), local_dict={**functions, **symbols})
 
@@ -64,12 +66,20 @@ def harmonic(x: Array) -> Array:
     return np.asarray(digamma(np.asarray(x) + 1.0) + np.euler_gamma)
 
 
+def guarded(a: Array, guard: Array, otherwise: Array) -> Array:
+    """What gplearn takes: a, and another value where its guard is almost zero."""
+    return np.where(np.abs(guard) > GUARD, a, otherwise)
+
+
+OWN = {"harmonic": harmonic, "guarded": guarded}
+
+
 def compiled(formula: Any, symbols: Sequence[Any]) -> Callable[[Array], Array]:
     """A SymPy expression as a function of rows: (n_rows, n_columns) -> (n_rows,); NaN where it is not real."""
     import sympy
 
     # Not with the module "scipy": SymPy writes a factor times a harmonic number without the brackets it needs there.
-    function = sympy.lambdify(list(symbols), formula, modules=[{"harmonic": harmonic}, "numpy"], cse=True)
+    function = sympy.lambdify(list(symbols), formula, modules=[OWN, "numpy"], cse=True)
 
     def values(X: Array) -> Array:
         with np.errstate(all="ignore"):

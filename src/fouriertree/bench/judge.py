@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from fouriertree.bench.cases import Array, Data
-from fouriertree.bench.formulas import evaluate
+from fouriertree.bench.formulas import GUARD, evaluate
 from fouriertree.bench.rounding import DECIMALS, Units, as_they_are, in_forms, simplified
 
 EXACT, EXACT_WITH_NOISE, EQUIVALENT = 1e-6, 1e-3, 1e-9
@@ -99,7 +99,8 @@ def precise(formula: Any, symbols: Sequence[Any], points: Array) -> list[Any]:
     import mpmath
     import sympy
 
-    function = sympy.lambdify(list(symbols), formula, modules="mpmath")
+    guard = {"guarded": lambda a, guard, otherwise: a if abs(guard) > GUARD else otherwise}
+    function = sympy.lambdify(list(symbols), formula, modules=[guard, "mpmath"])
     values: list[Any] = []
     with mpmath.workdps(DIGITS):
         for point in points.tolist():
