@@ -164,7 +164,7 @@ class _Proof:
         return boxes.take(chosen), faults[chosen]
 
     def _without_stuck(self, boxes: Boxes, faults: Tokens) -> tuple[Boxes, Tokens]:
-        stuck = ~self._cuttable(boxes, faults).any(axis=1)
+        stuck = np.asarray(~self._cuttable(boxes, faults).any(axis=1))
         if stuck.any():
             self.left.append((boxes.take(stuck), faults[stuck]))
         return boxes.take(~stuck), faults[~stuck]

@@ -31,8 +31,8 @@ class Interval:
     >>> x = Interval.between([0.0, -1.0], [2.0, 3.0])
     >>> square(x).upper
     array([4., 9.])
-    >>> inverse(x).pole
-    array([ True,  True])
+    >>> square_root(x).undefined
+    array([False,  True])
     """
 
     lower: Floats
@@ -59,7 +59,8 @@ class Interval:
     @property
     def infinite(self) -> Bools:
         """May be infinite: overflow, or a pole."""
-        return np.isinf(self.lower) | np.isinf(self.upper)
+        found: Bools = np.isinf(self.lower) | np.isinf(self.upper)
+        return found
 
     @property
     def safe(self) -> Bools:
@@ -72,7 +73,7 @@ class Interval:
 
     @property
     def is_number(self) -> Bools:
-        return self.lower == self.upper
+        return np.asarray(self.lower == self.upper)
 
 
 def made(
