@@ -2,9 +2,10 @@
 
 Run: python benchmarks/coverage.py.  Two experiments, every one from its own printed seed:
 
-fixed form: the numbers of a known form are fitted to the rows that are not held back, the errors on the others are the
-scores, then the numbers are fitted to all rows; below 20 rows, the scores come from leaving one out.
-whole fits: `SymbolicRegressor` finds the form; held-back rows are those of the fit.
+fixed form: the numbers of a known form are fitted to the rows that are not held back, and the errors on the others are
+the scores; the bounds lie around the formula fitted to all rows.  Where too few rows are held back for a level, the
+scores come from leaving one out.
+whole fits: `SymbolicRegressor` finds the form, and the rows held back are those of its fit.
 
 A repetition draws rows, fits and counts how many of 500 new rows lie within the bounds; the table has the mean over
 repetitions, in per cent, and the standard error of that mean for the level of 90 %.
@@ -21,12 +22,7 @@ from numpy.typing import NDArray
 
 from fouriertree import EmpiricalSpace, SymbolicRegressor
 from fouriertree.expr import Expression, parse
-from fouriertree.intervals import (
-    held_back_scores,
-    leave_one_out_scores,
-    linear_prediction_bounds,
-    prediction_bounds,
-)
+from fouriertree.intervals import calibration_scores, linear_prediction_bounds, prediction_bounds
 from fouriertree.model import Model
 from fouriertree.snapping import fitted_numbers
 
@@ -57,11 +53,14 @@ def covered(bounds: tuple[Floats, Floats], y: Floats) -> float:
 
 
 def rates(
-    final: Expression, scores: Floats, train: tuple[Floats, Floats], new: tuple[Floats, Floats]
+    final: Expression, seen: NDArray[np.bool_], train: tuple[Floats, Floats], new: tuple[Floats, Floats]
 ) -> Floats:
     """Shares of new rows within the bounds: (split-conformal and closed form, levels)."""
     values, model = final.evaluate(new[0]), Model.from_expression(final)
-    conformal = [covered(prediction_bounds(values, scores, level), new[1]) for level in LEVELS]
+    conformal = []
+    for level in LEVELS:
+        scores = calibration_scores(final, *train, None, seen, level)
+        conformal.append(covered(prediction_bounds(values, scores, level), new[1]))
     closed = [
         covered(linear_prediction_bounds(model, *train, None, new[0], level), new[1]) for level in LEVELS
     ]
@@ -73,25 +72,17 @@ def fixed_form(noise: Noise, n: int, seed: int) -> Floats:
     X, y = sample(noise, rng, n)
     ones = np.ones(n)
     final = fitted_numbers(FORM, X, y, ones)
-    if n < ENOUGH_ROWS:
-        scores = leave_one_out_scores(final, X, y)
-    else:
-        seen = np.arange(n) >= int(HELD_BACK * n)
-        scores = held_back_scores(FORM, X, y, None, seen)
-    return rates(final, scores, (X, y), sample(noise, rng, NEW_ROWS))
+    # The rows are in no order, so that any of them may be the ones held back.
+    seen = np.arange(n) >= (int(HELD_BACK * n) if n >= ENOUGH_ROWS else 0)
+    return rates(final, seen, (X, y), sample(noise, rng, NEW_ROWS))
 
 
 def whole_fit(noise: Noise, n: int, seed: int, max_evaluations: int) -> Floats:
     rng = np.random.default_rng(seed)
     X, y = sample(noise, rng, n)
     model = SymbolicRegressor(max_evaluations=max_evaluations, random_state=seed).fit(X, y)
-    final = model.model_.expression
-    if n < ENOUGH_ROWS:
-        scores = leave_one_out_scores(final, X, y)
-    else:
-        _, seen = model._split(EmpiricalSpace(X, y))
-        scores = held_back_scores(final, X, y, None, seen)
-    return rates(final, scores, (X, y), sample(noise, rng, NEW_ROWS))
+    _, seen = model._split(EmpiricalSpace(X, y))
+    return rates(model.model_.expression, seen, (X, y), sample(noise, rng, NEW_ROWS))
 
 
 def table(

@@ -10,6 +10,7 @@ from scipy import stats
 
 from fouriertree.expr import PrimitiveSet, parse
 from fouriertree.intervals import (
+    calibration_scores,
     conformal_quantile,
     held_back_scores,
     leave_one_out_scores,
@@ -121,6 +122,14 @@ def test_a_row_without_weight_has_a_score_but_no_influence():
     scores = leave_one_out_scores(parse("2*x0"), X, y, weights)
     assert scores[0] > 900
     assert scores[1:].max() < 2
+
+
+def test_rows_held_back_give_the_scores_where_they_are_enough_and_leaving_one_out_where_not():
+    y, form = 2.3 * X[:, 0] + 0.7 + NOISE, parse("2*x0 + 0.5")
+    seen = np.arange(60) >= 12
+    assert len(calibration_scores(form, X, y, None, seen, 0.9)) == 12
+    assert len(calibration_scores(form, X, y, None, seen, 0.95)) == 60
+    assert len(calibration_scores(form, X[:9], y[:9], None, np.ones(9, bool), 0.8)) == 9
 
 
 # closed form -----------------------------------------------------------------------------------------------------

@@ -90,6 +90,20 @@ def leave_one_out_scores(
     return found
 
 
+def calibration_scores(
+    expression: Expression,
+    X: ArrayLike,
+    y: ArrayLike,
+    weights: ArrayLike | None,
+    seen: NDArray[np.bool_],
+    level: float,
+) -> Floats:
+    """Scores for bounds of this level: of the rows that were not seen if they are enough, else by leaving one out."""
+    if np.count_nonzero(~seen) >= rows_for(level):
+        return held_back_scores(expression, X, y, weights, seen)
+    return leave_one_out_scores(expression, X, y, weights)
+
+
 # closed form -----------------------------------------------------------------------------------------------------
 def linear_intervals(
     model: Model, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None, level: float = 0.95

@@ -191,7 +191,8 @@ def maximum(a: Interval, b: Interval) -> Interval:
 
 def sign(a: Interval) -> Interval:
     """pdiv(a, |a|): −1 below zero, otherwise 1.  It jumps, but it has no pole."""
-    return made((np.where(a.lower < 0.0, -1.0, 1.0), np.where(a.upper < 0.0, -1.0, 1.0)), a)
+    bounds = np.where(a.lower < 0.0, -1.0, 1.0), np.where(a.upper < 0.0, -1.0, 1.0)
+    return made(bounds, a, undefined=a.infinite)
 
 
 # functions that rise everywhere ----------------------------------------------------------------------------------
