@@ -118,7 +118,7 @@ def main() -> None:
     parser.add_argument("--fits", type=int, default=20, help="repetitions of whole fits; 0 for none")
     parser.add_argument("--rows", type=int, nargs="+", default=[10, 15, 50, 100, 200, 1000])
     parser.add_argument("--fit-rows", type=int, nargs="+", default=[15, 50, 200])
-    parser.add_argument("--max-evaluations", type=int, default=100_000)
+    parser.add_argument("--max-evaluations", type=int, default=3_000_000)
     given = parser.parse_args()
     far = table("fixed form", fixed_form, given.rows, given.repetitions)
     bars = [Bar("largest-miss-fixed-form", max(far), GOAL, at_most=True)] if far else []
