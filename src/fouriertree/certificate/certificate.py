@@ -27,8 +27,8 @@ RANDOM_POINTS, PROBED_BOXES = 200, 64
 FOLLOWED, EXTRA = 16, 0.25
 #: boxes that cannot be cut and not be excluded, after which a proof is given up
 MOST_STUCK = 64
-#: ends of a box that differ by less, relative to the column, are written as one number
-SAME = 1e-15
+#: a pole in a box that is smaller than this, relative to the column, is at one number
+SAME = 1e-11
 DIGITS = 6
 
 
@@ -187,22 +187,22 @@ class _Proof:
             token = int(faults[broken[0]])
             return self._made("fails", self._at(points[broken[0]]), token)
         pole = crossing(self.expression, points)
-        return None if pole is None else self._made("fails", self._between(pole.box), pole.token)
+        return None if pole is None else self._made("fails", self._near(pole.box), pole.token)
 
     def _undecided(self) -> Certificate:
         boxes = Boxes.join([boxes for boxes, _ in self.left])
         faults = np.concatenate([faults for _, faults in self.left])
         sizes = np.where(self.used[faults], boxes.relative_widths(self.whole), 0.0).sum(axis=1)
         i = int(sizes.argmin())
-        return self._made("undecided", self._between(boxes.take(slice(i, i + 1))), int(faults[i]))
+        where: Place = {**self._between(boxes.take(slice(i, i + 1)))}
+        return self._made("undecided", where, int(faults[i]))
 
     def _proved(self) -> Certificate:
         found = value_range(self.expression, Boxes.join(self.safe))
         return replace(self._made("proved", {}, None), range=found)
 
     def _made(self, verdict: Verdict, where: Place, token: int | None) -> Certificate:
-        lows, highs = self.whole.lower[0].tolist(), self.whole.upper[0].tolist()
-        ends = {self.names[c]: (lows[c], highs[c]) for c in self.columns}
+        ends = self._between(self.whole)
         if token is None:
             return Certificate(verdict, ends, where, None, None, None, "", self.looked_at)
         part = self.expression.subtree(token)
@@ -215,19 +215,21 @@ class _Proof:
     def _at(self, point: Floats) -> Place:
         return {self.names[c]: float(point[c]) for c in self.columns}
 
-    def _between(self, box: Boxes) -> Place:
-        """The ends of a box; one number where they are the same but for rounding."""
-        place: Place = {}
-        for c in self.columns:
-            low, high = float(box.lower[0, c]), float(box.upper[0, c])
-            size = max(abs(self.whole.lower[0, c]), abs(self.whole.upper[0, c]))
-            place[self.names[c]] = (low, high) if high - low > SAME * size else _rounder(low, high)
-        return place
+    def _between(self, box: Boxes) -> dict[str, tuple[float, float]]:
+        lows, highs = box.lower[0].tolist(), box.upper[0].tolist()
+        return {self.names[c]: (lows[c], highs[c]) for c in self.columns}
+
+    def _near(self, box: Boxes) -> Place:
+        """A tiny box as a point; its ends in columns where it is not that tiny."""
+        sizes = {name: max(map(abs, ends)) for name, ends in self._between(self.whole).items()}
+        ends = self._between(box).items()
+        return {name: at if at[1] - at[0] > SAME * sizes[name] else _rounder(*at) for name, at in ends}
 
 
 def _rounder(low: float, high: float) -> float:
     """The shortest of numbers that are the same but for rounding."""
-    return 0.0 if low <= 0.0 <= high else min(low, high, key=lambda value: len(repr(value)))
+    between = 0.5 * low + 0.5 * high
+    return 0.0 if low <= 0.0 <= high else min(between, low, high, key=lambda value: len(repr(value)))
 
 
 _DIVISIONS = (DIV, PDIV, INV)

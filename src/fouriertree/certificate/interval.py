@@ -305,7 +305,7 @@ def power(a: Interval, b: Interval) -> Interval:
 
 
 def _power_bounds(a: Floats, b: Floats) -> Pair:
-    exact = (a == 1.0) | (b == 0.0) | (b == 1.0) | ((a == 0.0) & (b != 0.0))
+    exact = (np.abs(a) == 1.0) | (b == 0.0) | (b == 1.0) | ((a == 0.0) & (b != 0.0))
     low, high = rounding.library_bounds(np.power, a, b, exact=exact)
     return np.where(a >= 0.0, np.maximum(low, 0.0), low), high
 
