@@ -67,7 +67,10 @@ def rows_for(level: float) -> int:
 def held_back_scores(
     expression: Expression, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None, seen: NDArray[np.bool_]
 ) -> Floats:
-    """|y − predicted| on the rows that were not seen, by the formula with its numbers fitted to those that were."""
+    """|y − predicted| on the rows that were not seen, by the formula with its numbers fitted to those that were.
+
+    Numbers are fitted by least squares; with another loss, use the errors of the formula that was fitted with it.
+    """
     table, target, given = _rows(X, y, weights)
     fitted = fitted_numbers(expression, table[seen], target[seen], given[seen])
     return np.abs(target[~seen] - fitted.evaluate(table[~seen]))

@@ -3,7 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fouriertree.certificate.boxes import Boxes
@@ -89,6 +89,7 @@ def test_every_operator_of_the_catalogue_has_its_interval_form():
 
 
 @pytest.mark.parametrize("name", sorted(CATALOGUE))
+@settings(max_examples=40)
 @given(box=boxes(), seed=seeds)
 def test_values_at_points_of_a_box_lie_within_the_bounds(name, box, seed):
     expression = of_columns(CATALOGUE[name])
@@ -98,6 +99,7 @@ def test_values_at_points_of_a_box_lie_within_the_bounds(name, box, seed):
 
 
 @pytest.mark.parametrize("exponent", [-3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 7.0])
+@settings(max_examples=40)
 @given(box=boxes(n_columns=1), seed=seeds)
 def test_powers_with_a_fixed_exponent_lie_within_the_bounds(exponent, box, seed):
     expression = Expression.apply("pow", Expression.variable(0), exponent)
@@ -114,6 +116,7 @@ EXACT = {
 
 
 @pytest.mark.parametrize("name", sorted(EXACT))
+@settings(max_examples=40)
 @given(box=boxes(end=st.one_of(st.floats(-3, 3), st.sampled_from([0.0, 1.0, 0.1, 1e-200]))), seed=seeds)
 def test_exact_values_lie_within_the_bounds_too(name, box, seed):
     expression = of_columns(CATALOGUE[name])
@@ -127,6 +130,7 @@ def test_exact_values_lie_within_the_bounds_too(name, box, seed):
 
 
 @pytest.mark.parametrize("name", sorted(set(CATALOGUE) - {"pow", "plog", "pdiv", "div", "inv", "tan"}))
+@settings(max_examples=40)
 @given(x=st.floats(-1, 1), y=st.floats(-1, 1))
 def test_the_bounds_of_a_point_are_a_few_units_in_the_last_place_apart(name, x, y):
     expression = of_columns(CATALOGUE[name])
