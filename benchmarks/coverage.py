@@ -1,0 +1,136 @@
+"""How often bounds of predictions hold what they promise: 80, 90 and 95 % of new rows, for three kinds of noise.
+
+Run: python benchmarks/coverage.py.  Two experiments, every one from its own printed seed:
+
+fixed form: the numbers of a known form are fitted to the rows that are not held back, and the errors on the others are
+the scores; the bounds lie around the formula fitted to all rows.  Where too few rows are held back for a level, the
+scores come from leaving one out.
+whole fits: `SymbolicRegressor` finds the form, and the rows held back are those of its fit.
+
+A repetition draws rows, fits and counts how many of 500 new rows lie within the bounds; the table has the mean over
+repetitions, in per cent, and the standard error of that mean for the level of 90 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+import numpy as np
+from bars import Bar, finish
+from numpy.typing import NDArray
+
+from fouriertree import EmpiricalSpace, SymbolicRegressor
+from fouriertree.expr import Expression, parse
+from fouriertree.intervals import calibration_scores, linear_prediction_bounds, prediction_bounds
+from fouriertree.model import Model
+from fouriertree.snapping import fitted_numbers
+
+Floats = NDArray[np.float64]
+Noise = Callable[[np.random.Generator, Floats], Floats]
+
+LEVELS = (0.8, 0.9, 0.95)
+NEW_ROWS = 500
+HELD_BACK, ENOUGH_ROWS = 0.2, 20
+#: rows from which on coverage must be near its level, and how near
+GOAL_ROWS, GOAL = 200, 0.02
+FORM = parse("2.0*sin(1.3*x0) + 0.5*x1 + 0.7")
+
+NOISES: dict[str, Noise] = {
+    "homoscedastic": lambda rng, X: rng.normal(0.0, 0.3, len(X)),
+    "heteroscedastic": lambda rng, X: rng.normal(0.0, 1.0, len(X)) * (0.05 + 0.3 * np.abs(X[:, 0])),
+    "heavy-tailed": lambda rng, X: 0.2 * rng.standard_t(3.0, len(X)),
+}
+
+
+def sample(noise: Noise, rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+    X = rng.uniform(-2.0, 2.0, (n, 2))
+    return X, FORM.evaluate(X) + noise(rng, X)
+
+
+def covered(bounds: tuple[Floats, Floats], y: Floats) -> float:
+    return float(np.mean((bounds[0] <= y) & (y <= bounds[1])))
+
+
+def rates(
+    final: Expression, seen: NDArray[np.bool_], train: tuple[Floats, Floats], new: tuple[Floats, Floats]
+) -> Floats:
+    """Shares of new rows within the bounds: (split-conformal and closed form, levels)."""
+    values, model = final.evaluate(new[0]), Model.from_expression(final)
+    conformal = []
+    for level in LEVELS:
+        scores = calibration_scores(final, *train, None, seen, level)
+        conformal.append(covered(prediction_bounds(values, scores, level), new[1]))
+    closed = [
+        covered(linear_prediction_bounds(model, *train, None, new[0], level), new[1]) for level in LEVELS
+    ]
+    return np.array([conformal, closed])
+
+
+def fixed_form(noise: Noise, n: int, seed: int) -> Floats:
+    rng = np.random.default_rng(seed)
+    X, y = sample(noise, rng, n)
+    ones = np.ones(n)
+    final = fitted_numbers(FORM, X, y, ones)
+    # The rows are in no order, so that any of them may be the ones held back.
+    seen = np.arange(n) >= (int(HELD_BACK * n) if n >= ENOUGH_ROWS else 0)
+    return rates(final, seen, (X, y), sample(noise, rng, NEW_ROWS))
+
+
+def whole_fit(noise: Noise, n: int, seed: int, max_evaluations: int) -> Floats:
+    rng = np.random.default_rng(seed)
+    X, y = sample(noise, rng, n)
+    model = SymbolicRegressor(max_evaluations=max_evaluations, random_state=seed).fit(X, y)
+    _, seen = model._split(EmpiricalSpace(X, y))
+    return rates(model.model_.expression, seen, (X, y), sample(noise, rng, NEW_ROWS))
+
+
+def table(
+    title: str, one: Callable[[Noise, int, int], Floats], rows: list[int], repetitions: int
+) -> list[float]:
+    """Print the coverage of all noises and numbers of rows; the largest distance from the level for many rows."""
+    print(f"\n{title}: {repetitions} repetitions, seeds 0 to {repetitions - 1}")
+    print(
+        f"{'noise':<16}{'rows':>6}  " + "".join(f"{'split ' + f'{100 * v:.0f} %':>12}" for v in LEVELS),
+        end="",
+    )
+    print("".join(f"{'closed ' + f'{100 * v:.0f} %':>13}" for v in LEVELS) + f"{'± of 90 %':>12}")
+    far = []
+    for name, noise in NOISES.items():
+        for n in rows:
+            all_of_them = np.array([one(noise, n, seed) for seed in range(repetitions)])
+            mean = all_of_them.mean(axis=0)
+            error = all_of_them[:, 0, 1].std(ddof=1) / np.sqrt(repetitions)
+            cells = "".join(f"{100 * v:>12.1f}" for v in mean[0]) + "".join(
+                f"{100 * v:>13.1f}" for v in mean[1]
+            )
+            print(f"{name:<16}{n:>6}  {cells}{100 * error:>12.1f}", flush=True)
+            if n >= GOAL_ROWS:
+                far.append(float(np.abs(mean[0] - np.array(LEVELS)).max()))
+    return far
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--repetitions", type=int, default=500, help="of the fixed form")
+    parser.add_argument("--fits", type=int, default=20, help="repetitions of whole fits; 0 for none")
+    parser.add_argument("--rows", type=int, nargs="+", default=[10, 15, 50, 100, 200, 1000])
+    parser.add_argument("--fit-rows", type=int, nargs="+", default=[15, 50, 200])
+    parser.add_argument("--max-evaluations", type=int, default=3_000_000)
+    given = parser.parse_args()
+    far = table("fixed form", fixed_form, given.rows, given.repetitions)
+    bars = [Bar("largest-miss-fixed-form", max(far), GOAL, at_most=True)] if far else []
+    if given.fits:
+
+        def fit(noise: Noise, n: int, seed: int) -> Floats:
+            return whole_fit(noise, n, seed, given.max_evaluations)
+
+        far = table("whole fits", fit, given.fit_rows, given.fits)
+        bars += [Bar("largest-miss-whole-fits", max(far), GOAL, at_most=True)] if far else []
+    finish(bars)
+
+
+if __name__ == "__main__":
+    main()

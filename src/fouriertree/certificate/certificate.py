@@ -1,0 +1,268 @@
+"""A formula is finite everywhere in a box: proved, refuted by a point, or left open with the place that remains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fouriertree.certificate.boxes import Boxes
+from fouriertree.certificate.enclose import enclose_parts
+from fouriertree.certificate.faults import Tokens, columns_of_parts, crossing, faults_at, faults_on
+from fouriertree.certificate.interval import Bools
+from fouriertree.certificate.ranges import value_range
+from fouriertree.certificate.rounding import Floats
+from fouriertree.expr import Expression
+from fouriertree.expr.opcodes import ACOS, ASIN, DIV, INV, LOG, PDIV, PLOG, POW, SQRT, TAN, USER_OPCODE_START
+
+Verdict = Literal["proved", "fails", "undecided"]
+Place = dict[str, float | tuple[float, float]]
+
+#: points of the whole box that are tried at random, and boxes whose points are tried later on
+RANDOM_POINTS, PROBED_BOXES = 200, 64
+#: boxes that are followed when there are too many to follow all, and the share of the budget for that
+FOLLOWED, EXTRA = 16, 0.25
+#: boxes that cannot be cut and not be excluded, after which a proof is given up
+MOST_STUCK = 64
+#: a pole in a box that is smaller than this, relative to the column, is at one number
+SAME = 1e-11
+DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Whether a formula is finite everywhere in a box.
+
+    proved: no part divides by zero, leaves its domain or is infinite where it matters, at any point of the box; the
+        values lie within `range`.
+    fails: it does at `where`: at that very point, or in that tiny range between two numbers.
+    undecided: `where` is the smallest piece of the box that was left, and `operator` what could not be excluded there.
+    """
+
+    verdict: Verdict
+    box: dict[str, tuple[float, float]]  #: the columns that the formula uses
+    where: Place
+    operator: str | None
+    part: str | None  #: the operator with its arguments
+    range: tuple[float, float] | None  #: bounds of the values, where they are proved
+    reason: str
+    n_boxes: int
+
+    def text(self) -> str:
+        """One or two sentences."""
+        if self.verdict == "proved":
+            low, high = self.range or (np.nan, np.nan)
+            inside = f" for {_place(self.box)}" if self.box else ""
+            return f"Proved: finite everywhere{inside}. The values lie from {_short(low)} to {_short(high)}."
+        if self.verdict == "fails":
+            at = f" at {_place(self.where)}" if self.where else ""
+            return f"Fails{at}: {self.reason} in {self.part}."
+        return (
+            f"Undecided after {self.n_boxes:,} boxes: {self.reason} in {self.part} could not be excluded "
+            f"for {_place(self.where)}."
+        )
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "verdict": self.verdict,
+            "box": {name: list(ends) for name, ends in self.box.items()},
+            "where": {name: list(at) if isinstance(at, tuple) else at for name, at in self.where.items()},
+            "operator": self.operator,
+            "part": self.part,
+            "range": None if self.range is None else list(self.range),
+            "reason": self.reason,
+            "n_boxes": self.n_boxes,
+            "text": self.text(),
+        }
+
+
+@np.errstate(all="ignore")
+def certify(
+    expression: Expression, box: ArrayLike, names: Sequence[str] | None = None, max_boxes: int = 20_000
+) -> Certificate:
+    """Whether the formula is finite everywhere in the box (n_columns, 2), by interval arithmetic on pieces of it.
+
+    >>> from fouriertree.expr import parse
+    >>> print(certify(parse("1/(x0 + 1.5)"), [[-1.0, 1.0]]).verdict)
+    proved
+    >>> print(certify(parse("2 + 1/(x0 - 0.3)"), [[-1.0, 1.0]]))
+    Fails at x0 = 0.3: division by zero in 1/(x0 - 0.3).
+    """
+    whole = checked_box(expression, box)
+    return _Proof(expression, whole, column_labels(whole, names), max_boxes).run()
+
+
+def checked_box(expression: Expression, box: ArrayLike) -> Boxes:
+    whole = Boxes.of(box)
+    if expression.columns and expression.columns[-1] >= whole.lower.shape[1]:
+        last, n = expression.columns[-1], whole.lower.shape[1]
+        raise ValueError(f"the formula uses column x{last}, but the box has {n} column(s)")
+    return whole
+
+
+def column_labels(whole: Boxes, names: Sequence[str] | None) -> tuple[str, ...]:
+    n = whole.lower.shape[1]
+    if names is None:
+        return tuple(f"x{i}" for i in range(n))
+    if len(names) != n:
+        raise ValueError(f"there are {len(names)} names, but the box has {n} column(s)")
+    return tuple(map(str, names))
+
+
+class _Proof:
+    """Branch and bound: boxes that are safe are put aside, the others are cut where they might fail."""
+
+    def __init__(self, expression: Expression, whole: Boxes, names: tuple[str, ...], max_boxes: int) -> None:
+        self.expression, self.whole, self.names, self.max_boxes = expression, whole, names, max_boxes
+        self.columns = list(expression.columns)
+        self.used = columns_of_parts(expression, whole.lower.shape[1])
+        self.rng = np.random.default_rng(0)
+        self.looked_at = 0
+        self.safe: list[Boxes] = []
+        self.left: list[tuple[Boxes, Tokens]] = []
+
+    def run(self) -> Certificate:
+        boxes, following = self.whole, False
+        while len(boxes):
+            if (failed := self._failure(boxes)) is not None:
+                return failed
+            faults = faults_on(self.expression, enclose_parts(self.expression, boxes))
+            self.looked_at += len(boxes)
+            self.safe.append(boxes.take(faults < 0))
+            boxes, faults = boxes.take(faults >= 0), faults[faults >= 0]
+            boxes, faults = self._without_stuck(boxes, faults)
+            if not following and self._too_many(boxes):
+                following = True
+            if following:
+                boxes, faults = self._followed(boxes, faults)
+            if self.looked_at > (1.0 + EXTRA) * self.max_boxes:
+                self.left.append((boxes, faults))
+                break
+            boxes = self._cut(boxes, faults)
+        return self._undecided() if self.left else self._proved()
+
+    def _too_many(self, boxes: Boxes) -> bool:
+        stuck = sum(len(kept) for kept, _ in self.left)
+        return self.looked_at + 2 * len(boxes) > self.max_boxes or stuck > MOST_STUCK
+
+    def _followed(self, boxes: Boxes, faults: Tokens) -> tuple[Boxes, Tokens]:
+        """A few of the boxes: they may still lead to a point that fails, or to a smaller piece that remains."""
+        if len(boxes) <= FOLLOWED:
+            return boxes, faults
+        # Values are large beside a pole; at the edge of a domain they tell nothing, so half of the boxes are any.
+        values = np.nan_to_num(np.abs(self.expression.evaluate(boxes.centres)), nan=np.inf)
+        chosen = np.zeros(len(boxes), bool)
+        chosen[np.argsort(-values, kind="stable")[: FOLLOWED // 2]] = True
+        chosen[np.linspace(0, len(boxes) - 1, FOLLOWED // 2).astype(int)] = True
+        self.left.append((boxes.take(~chosen), faults[~chosen]))
+        return boxes.take(chosen), faults[chosen]
+
+    def _without_stuck(self, boxes: Boxes, faults: Tokens) -> tuple[Boxes, Tokens]:
+        stuck = np.asarray(~self._cuttable(boxes, faults).any(axis=1))
+        if stuck.any():
+            self.left.append((boxes.take(stuck), faults[stuck]))
+        return boxes.take(~stuck), faults[~stuck]
+
+    def _cuttable(self, boxes: Boxes, faults: Tokens) -> Bools:
+        return self.used[faults] & boxes.can_split()
+
+    def _cut(self, boxes: Boxes, faults: Tokens) -> Boxes:
+        widths = np.where(self._cuttable(boxes, faults), boxes.relative_widths(self.whole), -1.0)
+        return boxes.halves(widths.argmax(axis=1)) if len(boxes) else boxes
+
+    # What is shown -----------------------------------------------------------------------------------
+    def _failure(self, boxes: Boxes) -> Certificate | None:
+        """A point of these boxes that fails, or a pole between two of them."""
+        if len(boxes) > PROBED_BOXES:
+            boxes = boxes.take(np.linspace(0, len(boxes) - 1, PROBED_BOXES).astype(int))
+        points = boxes.probes(self.columns, self.rng, RANDOM_POINTS if boxes is self.whole else 0)
+        faults = faults_at(self.expression, points)
+        if (broken := np.flatnonzero(faults >= 0)).size:
+            token = int(faults[broken[0]])
+            return self._made("fails", self._at(points[broken[0]]), token)
+        pole = crossing(self.expression, points)
+        return None if pole is None else self._made("fails", self._near(pole.box), pole.token)
+
+    def _undecided(self) -> Certificate:
+        boxes = Boxes.join([boxes for boxes, _ in self.left])
+        faults = np.concatenate([faults for _, faults in self.left])
+        sizes = np.where(self.used[faults], boxes.relative_widths(self.whole), 0.0).sum(axis=1)
+        i = int(sizes.argmin())
+        where: Place = {**self._between(boxes.take(slice(i, i + 1)))}
+        return self._made("undecided", where, int(faults[i]))
+
+    def _proved(self) -> Certificate:
+        found = value_range(self.expression, Boxes.join(self.safe))
+        return replace(self._made("proved", {}, None), range=found)
+
+    def _made(self, verdict: Verdict, where: Place, token: int | None) -> Certificate:
+        ends = self._between(self.whole)
+        if token is None:
+            return Certificate(verdict, ends, where, None, None, None, "", self.looked_at)
+        part = self.expression.subtree(token)
+        code = int(part.op[-1])
+        name = "number" if part.size == 1 else part.primitives.by_opcode(code).name
+        return Certificate(
+            verdict, ends, where, name, part.text(self.names, DIGITS), None, _reason(code), self.looked_at
+        )
+
+    def _at(self, point: Floats) -> Place:
+        return {self.names[c]: float(point[c]) for c in self.columns}
+
+    def _between(self, box: Boxes) -> dict[str, tuple[float, float]]:
+        lows, highs = box.lower[0].tolist(), box.upper[0].tolist()
+        return {self.names[c]: (lows[c], highs[c]) for c in self.columns}
+
+    def _near(self, box: Boxes) -> Place:
+        """A tiny box as a point; its ends in columns where it is not that tiny."""
+        sizes = {name: max(map(abs, ends)) for name, ends in self._between(self.whole).items()}
+        ends = self._between(box).items()
+        return {name: at if at[1] - at[0] > SAME * sizes[name] else _rounder(*at) for name, at in ends}
+
+
+def _rounder(low: float, high: float) -> float:
+    """The shortest of numbers that are the same but for rounding."""
+    between = 0.5 * low + 0.5 * high
+    return 0.0 if low <= 0.0 <= high else min(between, low, high, key=lambda value: len(repr(value)))
+
+
+_DIVISIONS = (DIV, PDIV, INV)
+_DOMAINS = (SQRT, ASIN, ACOS)
+_LOGARITHMS = (LOG, PLOG)
+
+
+def _reason(code: int) -> str:
+    if code in _DIVISIONS:
+        return "division by zero"
+    if code in _LOGARITHMS:
+        return "a logarithm of zero or less" if code == LOG else "a logarithm of zero"
+    if code in _DOMAINS:
+        return "an argument outside of the domain"
+    if code == POW:
+        return "a power that is undefined or infinite"
+    if code == TAN:
+        return "a pole of the tangent"
+    if code >= USER_OPCODE_START:
+        return "an operator with unknown bounds"
+    return "a value that is not finite"
+
+
+def _short(value: float) -> str:
+    return f"{value:.{DIGITS}g}"
+
+
+def _place(where: Place | dict[str, tuple[float, float]]) -> str:
+    return ", ".join(f"{name} {_written(at)}" for name, at in where.items())
+
+
+def _written(at: float | tuple[float, float]) -> str:
+    if not isinstance(at, tuple):
+        return f"= {at!r}"
+    low, high = map(_short, at)
+    return f"from {low} to {high}" if low != high else f"= {low} (within {at[1] - at[0]:.2g})"

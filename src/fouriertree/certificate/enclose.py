@@ -1,0 +1,84 @@
+"""Formulas on boxes: bounds of every part of a tree, for many boxes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+import numpy as np
+
+from fouriertree.certificate import interval
+from fouriertree.certificate.boxes import Boxes
+from fouriertree.certificate.interval import OPERATORS, Interval
+from fouriertree.expr import Expression
+from fouriertree.expr.opcodes import ABS, CONST, MUL, PDIV, SQUARE, VAR
+
+Known = tuple[Callable[[Interval], Interval], int]
+
+
+def enclose(expression: Expression, boxes: Boxes) -> Interval:
+    """Bounds of the formula on every box: (n_boxes,).
+
+    >>> from fouriertree.expr import parse
+    >>> found = enclose(parse("x0^2 - 1"), Boxes.of([[-2.0, 3.0]]))
+    >>> found.lower, found.upper
+    (array([-1.]), array([8.]))
+    """
+    return enclose_parts(expression, boxes)[-1]
+
+
+def enclose_parts(expression: Expression, boxes: Boxes) -> list[Interval]:
+    """Bounds of the subtree of every token, in postfix order."""
+    parts: list[Interval] = []
+    plan, n = plan_of(expression), len(boxes)
+    with np.errstate(all="ignore"):
+        for i, code in enumerate(expression.op.tolist()):
+            if code == CONST:
+                value = np.full(n, float(expression.const[i]))
+                parts.append(Interval.between(value, value))
+            elif code == VAR:
+                column = int(expression.arg[i])
+                parts.append(Interval.between(boxes.lower[:, column], boxes.upper[:, column]))
+            elif i in plan.known:
+                function, argument = plan.known[i]
+                parts.append(function(parts[argument]))
+            elif code in OPERATORS:
+                parts.append(OPERATORS[code](*(parts[k] for k in plan.children[i])))
+            else:
+                # Of an operator of one's own, nothing is known.
+                parts.append(Interval.unknown(n))
+    return parts
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The structure of a tree: what every token takes, and which of them are tighter as functions of one argument."""
+
+    children: tuple[tuple[int, ...], ...]
+    known: dict[int, Known]
+
+
+@lru_cache(maxsize=64)
+def plan_of(expression: Expression) -> Plan:
+    children = tuple(expression.children(i) for i in range(expression.size))
+    found = ((i, _known(expression, i, *pair)) for i, pair in enumerate(children) if len(pair) == 2)
+    return Plan(children, {i: known for i, known in found if known is not None})
+
+
+def _known(expression: Expression, i: int, left: int, right: int) -> Known | None:
+    """What a token is of one argument: u·u = u², u·u² = u³ to the last bit, and pdiv(u, |u|), the sign of u."""
+    code, same = int(expression.op[i]), partial(_same, expression)
+    if code == MUL and same(left, right):
+        return interval.square, left
+    if code == MUL and expression.op[right] == SQUARE and same(left, right - 1):
+        return interval.cube, left
+    if code == MUL and expression.op[left] == SQUARE and same(left - 1, right):
+        return interval.cube, right
+    if code == PDIV and expression.op[right] == ABS and same(left, right - 1):
+        return interval.sign, left
+    return None
+
+
+def _same(expression: Expression, i: int, j: int) -> bool:
+    return expression.subtree(i) == expression.subtree(j)

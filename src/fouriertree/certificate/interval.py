@@ -1,0 +1,344 @@
+"""Interval arithmetic for every operator of the catalogue, on many intervals at once.
+
+What an interval promises: wherever no part of a formula divides by zero or leaves its domain, the value lies between
+the bounds, as a real number and as the engines compute it.  `undefined` and `pole` say that some part might do so; both
+stay set in everything that is computed from it.  A bound may be infinite: then the value may overflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fouriertree.certificate import rounding
+from fouriertree.certificate.rounding import Floats, Pair
+from fouriertree.expr import opcodes as op
+
+Bools = NDArray[np.bool_]
+
+#: beyond this, an angle has lost too many digits to say where in its period it is
+LARGEST_ANGLE = 1e9
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """Bounds of many values: four arrays of one shape.
+
+    >>> x = Interval.between([0.0, -1.0], [2.0, 3.0])
+    >>> square(x).upper
+    array([4., 9.])
+    >>> square_root(x).undefined
+    array([False,  True])
+    """
+
+    lower: Floats
+    upper: Floats
+    undefined: Bools  #: may be NaN: a logarithm or root of a negative number, 0/0, ∞ − ∞
+    pole: Bools  #: a part may be divided by zero, or be the logarithm of zero
+
+    @classmethod
+    def between(cls, lower: ArrayLike, upper: ArrayLike) -> Interval:
+        low, high = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
+        unknown = np.isnan(low) | np.isnan(high)
+        return cls(
+            np.where(unknown, -np.inf, low),
+            np.where(unknown, np.inf, high),
+            unknown,
+            np.zeros(low.shape, bool),
+        )
+
+    @classmethod
+    def unknown(cls, n: int) -> Interval:
+        """Anything, or nothing."""
+        return cls(np.full(n, -np.inf), np.full(n, np.inf), np.ones(n, bool), np.ones(n, bool))
+
+    @property
+    def infinite(self) -> Bools:
+        """May be infinite: overflow, or a pole."""
+        found: Bools = np.isinf(self.lower) | np.isinf(self.upper)
+        return found
+
+    @property
+    def safe(self) -> Bools:
+        """Certainly finite, and so are all parts that must be."""
+        return ~(self.undefined | self.pole | self.infinite)
+
+    @property
+    def has_zero(self) -> Bools:
+        return (self.lower <= 0.0) & (self.upper >= 0.0)
+
+    @property
+    def is_number(self) -> Bools:
+        return np.asarray(self.lower == self.upper)
+
+
+def made(
+    bounds: Pair, *arguments: Interval, undefined: Bools | bool = False, pole: Bools | bool = False
+) -> Interval:
+    """An interval with these bounds and the flags of its arguments; where there is no value at all, all of the line."""
+    lower, upper = bounds
+    empty = np.isnan(lower) | np.isnan(upper)
+    return Interval(
+        np.where(empty, -np.inf, lower),
+        np.where(empty, np.inf, upper),
+        reduce(np.logical_or, [a.undefined for a in arguments], empty | undefined),
+        reduce(np.logical_or, [a.pole for a in arguments], np.zeros(lower.shape, bool) | pole),
+    )
+
+
+def hull(pairs: list[Pair]) -> Pair:
+    """The smallest interval that holds all; NaN is no value."""
+    lows, highs = zip(*pairs, strict=True)
+    return reduce(np.fmin, lows), reduce(np.fmax, highs)
+
+
+def corners(bounds: Callable[[Floats, Floats], Pair], a: Interval, b: Interval) -> Pair:
+    """Bounds of what is monotone in each of two arguments."""
+    return hull([bounds(x, y) for x in (a.lower, a.upper) for y in (b.lower, b.upper)])
+
+
+def whole_line(where: Bools, bounds: Pair) -> Pair:
+    return np.where(where, -np.inf, bounds[0]), np.where(where, np.inf, bounds[1])
+
+
+# arithmetic ------------------------------------------------------------------------------------------------------
+def add(a: Interval, b: Interval) -> Interval:
+    low, high = rounding.sum_bounds(a.lower, b.lower)[0], rounding.sum_bounds(a.upper, b.upper)[1]
+    undefined = (np.isposinf(a.upper) & np.isneginf(b.lower)) | (np.isneginf(a.lower) & np.isposinf(b.upper))
+    return made(
+        (np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)),
+        a,
+        b,
+        undefined=undefined,
+    )
+
+
+def negative(a: Interval) -> Interval:
+    return made((-a.upper, -a.lower), a)
+
+
+def subtract(a: Interval, b: Interval) -> Interval:
+    return add(a, negative(b))
+
+
+def multiply(a: Interval, b: Interval) -> Interval:
+    undefined = (a.has_zero & b.infinite) | (b.has_zero & a.infinite)
+    return made(corners(rounding.product_bounds, a, b), a, b, undefined=undefined)
+
+
+def divide(a: Interval, b: Interval) -> Interval:
+    pole = b.has_zero
+    undefined = (a.has_zero & pole) | (a.infinite & b.infinite)
+    return made(_quotient(a, b), a, b, undefined=undefined, pole=pole)
+
+
+def _quotient(a: Interval, b: Interval) -> Pair:
+    """Bounds of a/b for b ≠ 0: with zero at one end of b, they are infinite on one side."""
+    inside = (b.lower < 0.0) & (b.upper > 0.0)
+    zero = b.is_number & (b.lower == 0.0)
+    below = b.upper == 0.0
+    # A zero at an end gets the sign of the numbers next to it.
+    ends = Interval(
+        np.where(b.lower == 0.0, 0.0, b.lower), np.where(below, -0.0, b.upper), b.undefined, b.pole
+    )
+    return whole_line(inside | zero | (a.has_zero & b.has_zero), corners(rounding.quotient_bounds, a, ends))
+
+
+def protected_divide(a: Interval, b: Interval) -> Interval:
+    """a/b, and 1 for b = 0: no error there, but a pole beside it."""
+    zero = b.is_number & (b.lower == 0.0)
+    low, high = _quotient(a, b)
+    low, high = np.where(b.has_zero, np.fmin(low, 1.0), low), np.where(b.has_zero, np.fmax(high, 1.0), high)
+    bounds = np.where(zero, 1.0, low), np.where(zero, 1.0, high)
+    return made(bounds, a, b, undefined=a.infinite & b.infinite & ~zero, pole=b.has_zero & ~zero)
+
+
+def inverse(a: Interval) -> Interval:
+    return divide(Interval.between(np.ones(a.lower.shape), np.ones(a.lower.shape)), a)
+
+
+def square(a: Interval) -> Interval:
+    size = absolute(a)
+    low = rounding.product_bounds(size.lower, size.lower)[0]
+    return made((low, rounding.product_bounds(size.upper, size.upper)[1]), a)
+
+
+def cube(a: Interval) -> Interval:
+    return made((_cube_bounds(a.lower)[0], _cube_bounds(a.upper)[1]), a)
+
+
+def _cube_bounds(a: Floats) -> Pair:
+    squares = rounding.product_bounds(a, a)
+    return hull([rounding.product_bounds(part, a) for part in squares])
+
+
+def absolute(a: Interval) -> Interval:
+    low = np.where(a.has_zero, 0.0, np.minimum(np.abs(a.lower), np.abs(a.upper)))
+    return made((low, np.maximum(np.abs(a.lower), np.abs(a.upper))), a)
+
+
+def minimum(a: Interval, b: Interval) -> Interval:
+    return made((np.minimum(a.lower, b.lower), np.minimum(a.upper, b.upper)), a, b)
+
+
+def maximum(a: Interval, b: Interval) -> Interval:
+    return made((np.maximum(a.lower, b.lower), np.maximum(a.upper, b.upper)), a, b)
+
+
+def sign(a: Interval) -> Interval:
+    """pdiv(a, |a|): −1 below zero, otherwise 1.  It jumps, but it has no pole."""
+    bounds = np.where(a.lower < 0.0, -1.0, 1.0), np.where(a.upper < 0.0, -1.0, 1.0)
+    return made(bounds, a, undefined=a.infinite)
+
+
+# functions that rise everywhere ----------------------------------------------------------------------------------
+def _rising(
+    function: Callable[..., Floats],
+    a: Interval,
+    exact_at: float,
+    least: float,
+    most: float,
+    undefined: Bools | bool = False,
+) -> Interval:
+    low = rounding.library_bounds(function, a.lower, exact=a.lower == exact_at)[0]
+    high = rounding.library_bounds(function, a.upper, exact=a.upper == exact_at)[1]
+    return made((np.clip(low, least, most), np.clip(high, least, most)), a, undefined=undefined)
+
+
+def exponential(a: Interval) -> Interval:
+    return _rising(np.exp, a, 0.0, 0.0, np.inf)
+
+
+def hyperbolic_tangent(a: Interval) -> Interval:
+    return _rising(np.tanh, a, 0.0, -1.0, 1.0)
+
+
+def arc_tangent(a: Interval) -> Interval:
+    return _rising(np.arctan, a, 0.0, -np.inf, np.inf)
+
+
+def logarithm(a: Interval) -> Interval:
+    found = _rising(np.log, _within(a, 0.0, np.inf), 1.0, -np.inf, np.inf, a.lower < 0.0)
+    return made((found.lower, found.upper), found, pole=a.has_zero)
+
+
+def protected_logarithm(a: Interval) -> Interval:
+    """log|a|, and 0 for a = 0: no error there, but a pole beside it."""
+    found = _rising(np.log, absolute(a), 1.0, -np.inf, np.inf)
+    zero = a.is_number & (a.lower == 0.0)
+    low, high = np.where(zero, 0.0, found.lower), np.where(a.has_zero, np.fmax(found.upper, 0.0), found.upper)
+    return made((low, np.where(zero, 0.0, high)), a, pole=a.has_zero & ~zero)
+
+
+def square_root(a: Interval) -> Interval:
+    part = _within(a, 0.0, np.inf)
+    bounds = rounding.root_bounds(part.lower)[0], rounding.root_bounds(part.upper)[1]
+    return made(bounds, part, undefined=a.lower < 0.0)
+
+
+def arc_sine(a: Interval) -> Interval:
+    part = _within(a, -1.0, 1.0)
+    return _rising(np.arcsin, part, 0.0, -np.inf, np.inf, (a.lower < -1.0) | (a.upper > 1.0))
+
+
+def arc_cosine(a: Interval) -> Interval:
+    part = _within(a, -1.0, 1.0)
+    low = rounding.library_bounds(np.arccos, part.upper, exact=part.upper == 1.0)[0]
+    high = rounding.library_bounds(np.arccos, part.lower, exact=part.lower == 1.0)[1]
+    return made((np.maximum(low, 0.0), high), part, undefined=(a.lower < -1.0) | (a.upper > 1.0))
+
+
+def _within(a: Interval, least: float, most: float) -> Interval:
+    """The part of the domain, and NaN where there is none; zeros are positive."""
+    outside = (a.upper < least) | (a.lower > most)
+    low, high = np.clip(a.lower, least, most) + 0.0, np.clip(a.upper, least, most) + 0.0
+    return Interval(np.where(outside, np.nan, low), np.where(outside, np.nan, high), a.undefined, a.pole)
+
+
+# waves -----------------------------------------------------------------------------------------------------------
+def sine(a: Interval) -> Interval:
+    return _wave(np.sin, a, crest=0.5)
+
+
+def cosine(a: Interval) -> Interval:
+    return _wave(np.cos, a, crest=0.0)
+
+
+def _wave(function: Callable[..., Floats], a: Interval, crest: float) -> Interval:
+    ends = [rounding.library_bounds(function, x, exact=x == 0.0) for x in (a.lower, a.upper)]
+    low, high = hull(ends)
+    low = np.where(_meets(a, crest + 1.0, 2.0), -1.0, np.clip(low, -1.0, 1.0))
+    high = np.where(_meets(a, crest, 2.0), 1.0, np.clip(high, -1.0, 1.0))
+    return made((low, high), a, undefined=a.infinite)
+
+
+def tangent(a: Interval) -> Interval:
+    low = rounding.library_bounds(np.tan, a.lower, exact=a.lower == 0.0)[0]
+    high = rounding.library_bounds(np.tan, a.upper, exact=a.upper == 0.0)[1]
+    pole = _meets(a, 0.5, 1.0)
+    return made(whole_line(pole, (low, high)), a, undefined=a.infinite, pole=pole)
+
+
+def _meets(a: Interval, offset: float, period: float) -> Bools:
+    """Whether some (offset + k·period)·π lies inside, or so near that rounding cannot tell."""
+    low, high = a.lower / np.pi, a.upper / np.pi
+    slack = 1e-15 * (2.0 + np.abs(low) + np.abs(high))
+    first = np.ceil((low - slack - offset) / period)
+    far = ~((np.abs(a.lower) < LARGEST_ANGLE) & (np.abs(a.upper) < LARGEST_ANGLE))
+    return far | (first <= np.floor((high + slack - offset) / period))
+
+
+# powers ----------------------------------------------------------------------------------------------------------
+def power(a: Interval, b: Interval) -> Interval:
+    whole = b.is_number & (b.lower == np.rint(b.lower)) & np.isfinite(b.lower)
+    first, second = _whole_power(a, np.where(whole, b.lower, 1.0)), _real_power(a, b)
+    return made(
+        (np.where(whole, first.lower, second.lower), np.where(whole, first.upper, second.upper)),
+        a, b,
+        undefined=np.where(whole, first.undefined, second.undefined),
+        pole=np.where(whole, first.pole, second.pole),
+    )  # fmt: skip
+
+
+def _power_bounds(a: Floats, b: Floats) -> Pair:
+    exact = (np.abs(a) == 1.0) | (b == 0.0) | (b == 1.0) | ((a == 0.0) & (b != 0.0))
+    low, high = rounding.library_bounds(np.power, a, b, exact=exact)
+    return np.where(a >= 0.0, np.maximum(low, 0.0), low), high
+
+
+def _whole_power(a: Interval, n: Floats) -> Interval:
+    even, falls = np.fmod(n, 2.0) == 0.0, n < 0.0
+    ends = [_power_bounds(x + 0.0, n) for x in (a.lower, a.upper)]
+    low, high = hull(ends)
+    inside = (a.lower < 0.0) & (a.upper > 0.0)
+    low = np.where(even & inside & ~falls & (n != 0.0), 0.0, low)
+    pole = falls & a.has_zero
+    # 0^-n is +∞ in floating point; coming from below, an odd power runs to −∞.
+    low = np.where(pole & ~even & (a.lower < 0.0), -np.inf, low)
+    high = np.where(pole & inside, np.inf, high)
+    high = np.where(pole & ~even & (a.upper == 0.0) & (a.lower < 0.0), ends[0][1], high)
+    return made((low, high), a, pole=pole)
+
+
+def _real_power(a: Interval, b: Interval) -> Interval:
+    part = _within(a, 0.0, np.inf)
+    low, high = corners(_power_bounds, part, b)
+    # Negative numbers have powers where the exponent happens to be whole.
+    mixed = ~b.is_number & (a.lower < 0.0)
+    reach = corners(_power_bounds, absolute(a), b)[1]
+    low, high = np.where(mixed, -reach, low), np.where(mixed, reach, high)
+    indefinite = ~b.is_number & a.has_zero & b.has_zero
+    return made((low, high), a, b, undefined=(a.lower < 0.0) | indefinite, pole=a.has_zero & (b.lower < 0.0))
+
+
+OPERATORS: dict[int, Callable[..., Interval]] = {
+    op.ADD: add, op.SUB: subtract, op.MUL: multiply, op.DIV: divide, op.PDIV: protected_divide, op.SIN: sine,
+    op.COS: cosine, op.TAN: tangent, op.EXP: exponential, op.LOG: logarithm, op.PLOG: protected_logarithm,
+    op.SQRT: square_root, op.SQUARE: square, op.CUBE: cube, op.INV: inverse, op.NEG: negative, op.ABS: absolute,
+    op.TANH: hyperbolic_tangent, op.ASIN: arc_sine, op.ACOS: arc_cosine, op.ATAN: arc_tangent, op.POW: power,
+    op.MIN: minimum, op.MAX: maximum,
+}  # fmt: skip

@@ -1,0 +1,97 @@
+"""Bounds of single operations in floating point: the exact result and the rounded one both lie between them.
+
+Sums, products, quotients and roots are rounded to nearest, so the sign of the rounding error tells on which side of the
+rounded result the exact one lies, and an exact result keeps both bounds.  That matters at the edge of a domain:
+1 − x² at x = 1 is zero, and not a little less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Pair = tuple[Floats, Floats]
+
+#: library functions are right to this many units in the last place, on either side of a comparison
+LIBRARY_ULPS = 8.0
+#: products outside of these may lose digits of their rounding error
+SMALL, LARGE = 1e-280, 1e290
+#: Veltkamp's constant, which cuts 53 bits into halves
+_HALVES = 134217729.0
+
+
+def outward(value: Floats, error: Floats) -> Pair:
+    """Bounds of value + error, for errors below half a unit in the last place; NaN is an error of unknown sign."""
+    low, high = one_step(value)
+    return np.where(error >= 0.0, value, low), np.where(error <= 0.0, value, high)
+
+
+def one_step(value: Floats) -> Pair:
+    return np.nextafter(value, -np.inf), np.nextafter(value, np.inf)
+
+
+def sum_bounds(a: Floats, b: Floats) -> Pair:
+    total = a + b
+    part = total - a
+    return outward(total, (a - (total - part)) + (b - part))
+
+
+def product_bounds(a: Floats, b: Floats) -> Pair:
+    """Zero times infinity is zero here: an infinite bound stands for arbitrarily large numbers."""
+    value = a * b
+    low, high = outward(value, product_error(a, b, value))
+    # Of a product that is too small to be told from zero, the sign is known.
+    same = (a < 0.0) == (b < 0.0)
+    low, high = np.where(same, np.maximum(low, 0.0), low), np.where(same, high, np.minimum(high, 0.0))
+    zero = (a == 0.0) | (b == 0.0)
+    return np.where(zero, 0.0, low), np.where(zero, 0.0, high)
+
+
+def product_error(a: Floats, b: Floats, value: Floats) -> Floats:
+    """a·b − value exactly (Dekker 1971), and NaN where that may not be exact."""
+    a1, a2 = _split(a)
+    b1, b2 = _split(b)
+    error = a2 * b2 - (((value - a1 * b1) - a2 * b1) - a1 * b2)
+    ordinary = (np.abs(value) > SMALL) & (np.abs(value) < LARGE) & (np.abs(a) < LARGE) & (np.abs(b) < LARGE)
+    return np.where(ordinary, error, np.nan)
+
+
+def _split(a: Floats) -> Pair:
+    big = _HALVES * a
+    high = big - (big - a)
+    return high, a - high
+
+
+def quotient_bounds(a: Floats, b: Floats) -> Pair:
+    """For b ≠ 0; NaN for ∞/∞."""
+    value = a / b
+    product = value * b
+    rest = (a - product) - product_error(value, b, product)
+    low, high = outward(value, np.where(np.abs(value) > SMALL, np.where(b < 0.0, -rest, rest), np.nan))
+    # By the sign bits: a zero in the denominator has the sign of the numbers that it is the end of.
+    same = np.signbit(a) == np.signbit(b)
+    low, high = np.where(same, np.maximum(low, 0.0), low), np.where(same, high, np.minimum(high, 0.0))
+    zero = ((a == 0.0) & (b != 0.0)) | (np.isfinite(a) & np.isinf(b))
+    return np.where(zero, 0.0, low), np.where(zero, 0.0, high)
+
+
+def root_bounds(a: Floats) -> Pair:
+    """For a ≥ 0."""
+    value = np.sqrt(a)
+    product = value * value
+    low, high = outward(value, (a - product) - product_error(value, value, product))
+    zero = a == 0.0
+    return np.where(zero, 0.0, np.maximum(low, 0.0)), np.where(zero, 0.0, high)
+
+
+def library_bounds(function: Callable[..., Floats], *arguments: Floats, exact: NDArray[np.bool_]) -> Pair:
+    """Bounds of a function of the mathematical library; `exact` marks arguments with an exact value."""
+    value = function(*arguments)
+    reach = LIBRARY_ULPS * np.spacing(np.abs(value))
+    largest = np.finfo(np.float64).max
+    low = np.where(np.isinf(value), np.where(value > 0.0, largest, -np.inf), value - reach)
+    high = np.where(np.isinf(value), np.where(value > 0.0, np.inf, -largest), value + reach)
+    return np.where(exact, value, low), np.where(exact, value, high)

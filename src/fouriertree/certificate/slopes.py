@@ -1,0 +1,161 @@
+"""Does the formula rise or fall with a column, everywhere in a box?  Bounds of its partial derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fouriertree.certificate.boxes import Boxes
+from fouriertree.certificate.certificate import certify, checked_box, column_labels
+from fouriertree.certificate.enclose import enclose
+from fouriertree.certificate.ranges import value_range
+from fouriertree.certificate.rounding import Floats
+from fouriertree.expr import Expression, differentiate
+from fouriertree.expr.opcodes import USER_OPCODE_START
+
+Direction = Literal["increasing", "decreasing", "constant", "neither", "undecided"]
+
+RANDOM_POINTS, PROBED_BOXES = 200, 64
+#: boxes are not cut any more when they are this small, relative to the whole
+SMALLEST = 1e-9
+DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Slope:
+    """The partial derivative by one column over a box.
+
+    increasing, decreasing: nowhere of the other sign, so that the formula never falls, or never rises, with the column.
+    constant: zero everywhere.  neither: positive at the point `rising` and negative at `falling`.
+    """
+
+    column: str
+    direction: Direction
+    lower: float  #: bounds of the derivative; they may be infinite
+    upper: float
+    rising: dict[str, float] | None = None
+    falling: dict[str, float] | None = None
+
+    def text(self) -> str:
+        between = f"the slope lies from {self.lower:.{DIGITS}g} to {self.upper:.{DIGITS}g}"
+        if self.direction == "neither":
+            rising, falling = _point(self.rising or {}), _point(self.falling or {})
+            return f"{self.column}: rises at {rising} and falls at {falling}; {between}."
+        if self.direction == "undecided":
+            return f"{self.column}: neither rising nor falling could be proved; {between}."
+        return f"{self.column}: proved {self.direction}; {between}."
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; an infinite bound is None."""
+        return {
+            "column": self.column,
+            "direction": self.direction,
+            "lower": self.lower if np.isfinite(self.lower) else None,
+            "upper": self.upper if np.isfinite(self.upper) else None,
+            "rising": self.rising,
+            "falling": self.falling,
+            "text": self.text(),
+        }
+
+
+@np.errstate(all="ignore")
+def slopes(
+    expression: Expression, box: ArrayLike, names: Sequence[str] | None = None, max_boxes: int = 4000
+) -> list[Slope]:
+    """The slope of the formula in every column that it uses, over the box (n_columns, 2).
+
+    >>> from fouriertree.expr import parse
+    >>> [slope.direction for slope in slopes(parse("x0^2 + x0*sin(x1)"), [[1.0, 2.0], [0.0, 6.0]])]
+    ['increasing', 'neither']
+    """
+    whole = checked_box(expression, box)
+    labels = column_labels(whole, names)
+    # A formula that jumps at a pole may rise on both sides of it, and yet not rise.
+    continuous = certify(expression, box, max_boxes=max_boxes).verdict == "proved"
+    return [_slope(expression, column, whole, labels, continuous, max_boxes) for column in expression.columns]
+
+
+def _slope(
+    expression: Expression,
+    column: int,
+    whole: Boxes,
+    names: tuple[str, ...],
+    continuous: bool,
+    max_boxes: int,
+) -> Slope:
+    if (expression.op >= USER_OPCODE_START).any():
+        # Its derivative is what its author says it is, and of its values nothing is known.
+        return Slope(names[column], "undecided", -np.inf, np.inf)
+    derivative = differentiate(expression, column)
+    lower, upper = value_range(derivative, whole, max_boxes)
+    signs = _Signs(derivative, whole)
+    direction = signs.run(max_boxes)
+    if direction == "neither":
+        rising, falling = (
+            dict(zip(names, map(float, p), strict=True)) for p in (signs.rising, signs.falling)
+        )
+        used = {names[c] for c in expression.columns}
+        at = [{name: value for name, value in point.items() if name in used} for point in (rising, falling)]
+        return Slope(names[column], "neither", lower, upper, *at)
+    return Slope(names[column], direction if continuous else "undecided", lower, upper)
+
+
+class _Signs:
+    """Cuts a box until a function has one sign on every piece, or both signs were seen."""
+
+    def __init__(self, function: Expression, whole: Boxes) -> None:
+        self.function, self.whole = function, whole
+        self.columns = list(function.columns)
+        self.rng = np.random.default_rng(0)
+        self.rising: Floats = np.zeros(0)
+        self.falling: Floats = np.zeros(0)
+
+    def run(self, max_boxes: int) -> Direction:
+        boxes, looked_at = self.whole, 0
+        may_rise = may_fall = False
+        while len(boxes):
+            self._look(boxes)
+            if self.rising.size and self.falling.size:
+                return "neither"
+            found = enclose(self.function, boxes)
+            looked_at += len(boxes)
+            open_ = found.undefined | ((found.lower < 0.0) & (found.upper > 0.0))
+            may_rise |= bool((~open_ & (found.upper > 0.0)).any())
+            may_fall |= bool((~open_ & (found.lower < 0.0)).any())
+            boxes = boxes.take(open_)
+            if not len(boxes):
+                break
+            widths = np.where(boxes.can_split(), boxes.relative_widths(self.whole), 0.0)[:, self.columns]
+            if looked_at + 2 * len(boxes) > max_boxes or (widths.max(axis=1, initial=0.0) < SMALLEST).any():
+                return "undecided"
+            boxes = boxes.halves(np.array(self.columns)[widths.argmax(axis=1)])
+        if may_rise and may_fall:
+            return "undecided"
+        return "increasing" if may_rise else "decreasing" if may_fall else "constant"
+
+    def _look(self, boxes: Boxes) -> None:
+        """Remember a point where the function is certainly positive, and one where it is certainly negative."""
+        if len(boxes) > PROBED_BOXES:
+            boxes = boxes.take(np.linspace(0, len(boxes) - 1, PROBED_BOXES).astype(int))
+        points = boxes.probes(self.columns, self.rng, RANDOM_POINTS if boxes is self.whole else 0)
+        found = enclose(self.function, Boxes.points(points))
+        known = ~(found.undefined | found.pole)
+        above, below = (
+            np.flatnonzero(known & (found.lower > 0.0)),
+            np.flatnonzero(known & (found.upper < 0.0)),
+        )
+        if above.size and not self.rising.size:
+            self.rising = points[above[0]]
+        if below.size and not self.falling.size:
+            self.falling = points[below[0]]
+
+
+def _point(where: dict[str, float]) -> str:
+    return ", ".join(f"{name} = {value:.{DIGITS}g}" for name, value in where.items())
