@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from fouriertree.checks import (
     check_kinds,
@@ -29,31 +28,35 @@ from fouriertree.engine import CompiledEngine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
-from fouriertree.front import ROUNDING, Row, Rows, choose, finished, table_text, tabulated, terms_for
+from fouriertree.fitted import FittedFormulas, error_sizes
+from fouriertree.front import ROUNDING, Row, Rows, choose, finished, tabulated, terms_for
 from fouriertree.guesses import parse_guesses
+from fouriertree.intervals import leave_one_out_scores
 from fouriertree.losses import LossFunction, as_loss
-from fouriertree.model import Model
 from fouriertree.observers import Found, Patience, ProgressBar, Terms
 from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
+from fouriertree.saving import fingerprint
 from fouriertree.search import Budget, Hybrid, Observer, Search, run
 from fouriertree.search.nesting import Nesting
 from fouriertree.space import EmpiricalSpace
+
+Floats = NDArray[np.float64]
 
 SELECTIONS = ("mdl", "best", "accuracy")
 #: share of the rows that are held back to verify formulas with, where there are enough of them
 HELD_BACK, ENOUGH_ROWS, MOST_HELD_BACK = 0.2, 20, 20_000
 #: rows that the hybrid looks at, where there are more
 MOST_ROWS = 20_000
-#: what judging the table by all rows takes
-SECONDS_PER_ROW = 1.5e-6
+#: what judging the table by all rows takes, and their fingerprint
+SECONDS_PER_ROW = 2e-6
 #: formulas that are finished even when time is up, and seconds after which it is
 FEWEST_FINISHED, GRACE = 6, 0.3
 #: rounds of the hybrid where nothing else ends it
 ROUNDS = 2
 
 
-class SymbolicRegressor(RegressorMixin, BaseEstimator):
+class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
     """Formulas for y in the columns of X, from simplest to most accurate.
 
     `equations_` is the front over complexity and error: a row for every complexity worth it, with the loss on all rows,
@@ -152,34 +155,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         self.stop_reason_ = self._search(rows, found, started)
         self.traverses_, self.evaluations_ = found.traverses, found.candidates
         self._tabulate(rows, found, started, everything)
+        self._remember(X, y, sample_weight, started)
         return self
-
-    def predict(self, X: Any, index: int | None = None) -> NDArray[np.float64]:
-        """Values of the chosen formula, or of row `index` of `equations_`, on the rows of X: (n_rows,)."""
-        model = self._model(index)
-        values = model.predict(validate_data(self, X, reset=False, dtype=np.float64), self._engine)
-        if bad := int(np.count_nonzero(~np.isfinite(values))):
-            message = f"the formula has no finite value on {bad} of {len(values)} rows; their prediction is nan or inf"
-            warnings.warn(message, UserWarning, stacklevel=2)
-        return values
-
-    def sympy(self, index: int | None = None) -> Any:
-        """The chosen formula, or that of row `index`, as a SymPy expression."""
-        return self._model(index).sympy()
-
-    def latex(self, index: int | None = None) -> str:
-        """The chosen formula, or that of row `index`, as LaTeX."""
-        return self._model(index).latex()
-
-    def get_best(self) -> Any:
-        """The chosen row of `equations_`."""
-        check_is_fitted(self)
-        return self.equations_.iloc[self.best_index_]
-
-    def __str__(self) -> str:
-        if not hasattr(self, "equations_"):
-            return repr(self)
-        return table_text(self.equations_, self.best_index_)
 
     # Before the search -------------------------------------------------------------------------------
     def _check_limits(self) -> None:
@@ -340,16 +317,22 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         small = [row for row in good if row.complexity <= self.max_size]
         kept, self.equations_ = tabulated(small or good, rows, everything)
         self.models_ = [row.model for row in kept]
+        self.scores_ = [error_sizes(row.errors) for row in kept]
         self.best_index_ = choose(self.equations_, len(everything.space.y), self.model_selection)
         self.model_ = self.models_[self.best_index_]
 
+    def _remember(self, X: Floats, y: Floats, weights: Floats | None, started: float) -> None:
+        """What is asked later: where the data lie, what they are, and how long it took."""
+        self.box_ = np.column_stack([X.min(axis=0), X.max(axis=0)])
+        self.data_ = {"rows": len(y), "columns": X.shape[1], "sha256": fingerprint(X, y, weights)}
+        self._training = X, y, weights
+        if len(y) < ENOUGH_ROWS:
+            # No rows were held back, but so few can be left out one after the other.
+            self.scores_ = [
+                error_sizes(leave_one_out_scores(model.expression, X, y, weights)) for model in self.models_
+            ]
+        self.seconds_ = time.monotonic() - started
+        self._told_outside = False
+
     def _late(self, started: float) -> bool:
         return self.time_limit is not None and time.monotonic() - started > float(self.time_limit) + GRACE
-
-    def _model(self, index: int | None) -> Model:
-        check_is_fitted(self)
-        if index is None:
-            return self.model_
-        if not 0 <= index < len(self.models_):
-            raise IndexError(f"there is no row {index}; equations_ has rows 0 to {len(self.models_) - 1}")
-        return self.models_[index]

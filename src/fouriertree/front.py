@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -131,6 +131,9 @@ class Row:
     final_loss: float  #: after it was fitted to all rows
     r2: float
     runs_away: bool  #: it has a pole among the rows, or near them
+    errors: NDArray[np.float64] = field(
+        default_factory=lambda: np.zeros(0)
+    )  #: on rows that it was not fitted to
 
     def cells(self, description: float) -> tuple[object, ...]:
         model = self.model
@@ -171,7 +174,8 @@ def finished(
     r2 = 1.0 if loss <= exact else r_squared(space, after)
     validation = rows.cost(before, ~rows.seen)
     away = runs_away(final, space.X[:: 1 + len(space.X) // POLE_ROWS])
-    return Row(model, complexity(final), rows.cost(before, rows.seen), validation, loss, r2, away)
+    errors = (space.y - before)[~rows.seen]
+    return Row(model, complexity(final), rows.cost(before, rows.seen), validation, loss, r2, away, errors)
 
 
 def r_squared(space: EmpiricalSpace, predicted: NDArray[np.float64]) -> float:

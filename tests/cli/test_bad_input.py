@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from fouriertree.front import COLUMNS
+
 GOOD = "a,b,y\n1,2,3\n2,3,5\n3,5,9\n"
 
 BAD_TABLES = {
@@ -180,8 +182,9 @@ def test_a_full_disk_costs_the_file_and_not_the_table(fit):
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_no_part(tmp_path, monkeypatch):
-    from fouriertree.cli import files
+    from fouriertree import files
     from fouriertree.cli.errors import InputError
+    from fouriertree.cli.files import write_whole
 
     path = tmp_path / "model.json"
     path.write_bytes(b"old")
@@ -191,7 +194,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_part(tmp_path, monkeypatc
 
     monkeypatch.setattr(files.os, "fsync", full)
     with pytest.raises(InputError, match="no space left"):
-        files.write_whole(path, b"new")
+        write_whole(path, b"new")
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["model.json"]
 
@@ -200,8 +203,9 @@ BAD_MODELS = {
     "not JSON": ("{", "is not a model file: it is not JSON"),
     "another thing": ('{"format": "recipe"}', "is not a model file"),
     "a list": ("[]", "is not a model file"),
-    "newer": ('{"format": "fouriertree-model", "version": 2}', "has format version 2, and fouriertree"),
-    "cut": ('{"format": "fouriertree-model", "version": 1}', "is damaged: it has no list of formulas"),
+    "newer": ('{"format": "fouriertree-model", "version": 3}', "has format version 3, and fouriertree"),
+    "older": ('{"format": "fouriertree-model", "version": 1}', "has format version 1, and fouriertree"),
+    "cut": ('{"format": "fouriertree-model", "version": 2}', "is damaged: it has no list of formulas"),
     "nested": ("[" * 100_000, "is not a model file: it is not JSON"),
 }
 
@@ -215,7 +219,7 @@ def test_a_bad_model_file_is_refused_with_one_sentence(run, tmp_path, what):
 
 
 def in_term(**values):
-    return lambda data: data["models"][-1]["terms"][0].update(values)
+    return lambda data: data["rows"][-1]["terms"][0].update(values)
 
 
 DAMAGES = [
@@ -228,14 +232,20 @@ DAMAGES = [
     (in_term(coefficient=True), "is no finite number but True"),
     (in_term(coefficient=float("nan")), "is no finite number but nan"),
     (in_term(coefficient=10**400), "is no finite number but 1000"),
-    (lambda data: data["models"][-1].update(terms=[]), "has no terms"),
-    (lambda data: data["models"][-1].update(terms=7), "has no terms"),
-    (lambda data: data["models"].__setitem__(-1, None), "has other columns"),
-    (lambda data: data.update(names=None), "it does not name its columns"),
+    (lambda data: data["rows"][-1].update(terms=[]), "has no terms"),
+    (lambda data: data["rows"][-1].update(terms=7), "has no terms"),
+    (lambda data: data["rows"].__setitem__(-1, None), "has no terms"),
+    (lambda data: data.update(names=["a", "a"]), "it does not name its columns"),
     (lambda data: data.update(target=None), "it does not name its target"),
     (lambda data: data.update(chosen=99), "its chosen row, 99, is none of its rows"),
     (lambda data: data.update(chosen=-1), "its chosen row, -1, is none of its rows"),
-    (lambda data: data.update(models={}), "it has no list of formulas"),
+    (lambda data: data.update(rows={}), "it has no list of formulas"),
+    (lambda data: data.update(box=[[0, 1]]), "it has more names than columns, or fewer"),
+    (lambda data: data.update(box=[[0, 1], [1, 0]]), "it does not say where its columns lie"),
+    (lambda data: data["rows"][-1].update(scores=[2, 1]), "are no sorted list"),
+    (lambda data: data["rows"][-1]["table"].pop("loss"), "lacks some of its losses"),
+    (lambda data: data["rows"][-1]["table"].update(loss="x"), "where a number should be"),
+    (lambda data: data.update(parameters=None), "it has no parameters"),
 ]
 
 
@@ -243,9 +253,11 @@ DAMAGES = [
 def test_a_model_file_that_was_tampered_with_is_called_damaged(run, tmp_path, damage, sentence):
     (tmp_path / "d.csv").write_text(GOOD, encoding="utf-8")
     term = {"coefficient": 2.0, "expression": "x0"}
-    models = [{"names": ["a", "b"], "terms": [term]}, {"names": ["a", "b"], "terms": [dict(term)]}]
-    data = {"format": "fouriertree-model", "version": 1, "target": "y", "names": ["a", "b"]}
-    data |= {"chosen": 1, "models": models}
+    losses = dict.fromkeys(COLUMNS[:-1], 1)
+    rows = [{"terms": [dict(term)], "table": dict(losses), "scores": [1, 2]} for _ in range(2)]
+    data = {"format": "fouriertree-model", "version": 2, "target": "y", "names": ["a", "b"], "chosen": 1}
+    data |= {"rows": rows, "box": [[0, 1], [0, 1]]}
+    data |= {key: {} for key in ("parameters", "described", "history", "data", "versions")}
     path = tmp_path / "m.json"
     path.write_text(json.dumps(data), encoding="utf-8")
     assert run("predict", "m.json", "d.csv").exit_code == 0

@@ -72,11 +72,11 @@ def test_predict_repeats_the_predictions_of_the_regressor_to_the_last_bit(run, p
 def test_a_model_file_says_what_it_is(run, pendulum):
     run("fit", pendulum, "-t", "acceleration", "--seed", 5, "-o", "model.json")
     data = json.loads(Path("model.json").read_text(encoding="utf-8"))
-    assert (data["format"], data["version"]) == ("fouriertree-model", 1)
-    assert data["package"] == fouriertree.__version__
+    assert (data["format"], data["version"]) == ("fouriertree-model", 2)
+    assert data["versions"]["fouriertree"] == fouriertree.__version__
     assert (data["target"], data["names"]) == ("acceleration", ["angle", "velocity"])
-    assert len(data["models"]) == len(data["losses"]) > data["chosen"]
-    assert (data["seed"], data["stop_reason"]) == (5, CERTAIN)
+    assert len(data["rows"]) > data["chosen"]
+    assert (data["history"]["seed"], data["history"]["stop_reason"]) == (5, CERTAIN)
 
 
 def test_predict_matches_columns_by_name_and_needs_only_those_of_the_formula(run, tmp_path):
@@ -275,8 +275,7 @@ def test_in_a_pipe_formulas_are_never_cut(tmp_path):
 # Sends a signal in the fourth step, more of them while the formulas are described, and one while they are written.
 INTERRUPTED = """
 import os, signal
-from fouriertree import estimator
-from fouriertree.cli import files
+from fouriertree import estimator, files
 from fouriertree.search import Hybrid
 
 def first(call, number, times=1):

@@ -1,0 +1,225 @@
+"""What can be done with the formulas of a fitted regressor: predict, question, draw, write down, save."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fouriertree.engine import CompiledEngine
+from fouriertree.expr import PrimitiveSet
+from fouriertree.front import table_text
+from fouriertree.intervals import conformal_quantile
+from fouriertree.model import Model
+from fouriertree.questions import Questions
+from fouriertree.saving import SavedFormulas, load, save, versions_here
+
+Floats = NDArray[np.float64]
+
+
+class Prediction(NamedTuple):
+    """Values with the bounds of an interval around each: (n_rows,) three times."""
+
+    value: Floats
+    lower: Floats
+    upper: Floats
+
+
+class OutsideWarning(UserWarning):
+    """Rows lie outside of the data that a formula was fitted to."""
+
+
+class FittedFormulas(Questions):
+    """Methods of a regressor that has been fitted.  `index` is a row of `equations_`; the chosen one if None."""
+
+    equations_: pd.DataFrame
+    models_: list[Model]
+    model_: Model
+    best_index_: int
+    box_: Floats  #: smallest and largest value of every column: (n_columns, 2)
+    scores_: list[Floats]  #: of every row: sorted sizes of its errors on rows that it was not fitted to
+    seed_: int
+    stop_reason_: str
+    n_features_in_: int
+    _names: tuple[str, ...] | None
+    _engine: CompiledEngine
+    _told_outside = False
+
+    # Values ---------------------------------------------------------------------------------------------------
+    def predict(self, X: Any, index: int | None = None, interval: float | None = None) -> Any:
+        """Values on the rows of X: (n_rows,); with `interval`, such as 0.9, a `Prediction` with bounds, too.
+
+        So large a share of new rows like those of the fit lies between the bounds: they are as far apart as errors on
+        rows that were held back, and infinite where these were too few.  Warns once if rows lie outside of the range
+        of the data.
+        """
+        model = self._model(index)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        values = model.predict(X, self._engine)
+        self._warn(model, X, values)
+        if interval is None:
+            return values
+        half = conformal_quantile(self.scores_[self._row(index)], interval)
+        return Prediction(values, values - half, values + half)
+
+    def _warn(self, model: Model, X: Floats, values: Floats) -> None:
+        if bad := int(np.count_nonzero(~np.isfinite(values))):
+            message = f"the formula has no finite value on {bad} of {len(values)} rows; their prediction is nan or inf"
+            warnings.warn(message, UserWarning, stacklevel=3)
+        if not self._told_outside and (message := outside(model, X, self.box_, self._column_texts)):
+            self._told_outside = True
+            warnings.warn(message, OutsideWarning, stacklevel=3)
+
+    # Formulas -------------------------------------------------------------------------------------------------
+    def sympy(self, index: int | None = None) -> Any:
+        """The formula as a SymPy expression."""
+        return self._model(index).sympy()
+
+    def latex(self, index: int | None = None) -> str:
+        """The formula as LaTeX."""
+        return self._model(index).latex()
+
+    def get_best(self) -> Any:
+        """The chosen row of `equations_`."""
+        check_is_fitted(self)
+        return self.equations_.iloc[self.best_index_]
+
+    def __str__(self) -> str:
+        if not hasattr(self, "equations_"):
+            return repr(self)
+        return table_text(self.equations_, self.best_index_)
+
+    # On disk --------------------------------------------------------------------------------------------------
+    def save(self, path: str | Path, target: str = "y") -> None:
+        """Write the formulas, and how they came about, to a JSON file that a person can read."""
+        save(Path(path), self.as_saved(target))
+
+    @classmethod
+    def load(cls, path: str | Path, operators: PrimitiveSet | None = None) -> Self:
+        """The regressor that `save` wrote; `operators` knows those of your own that it uses.
+
+        It predicts and answers like the one that was saved, but it has no data to refit to.
+        """
+        return cls.from_saved(load(Path(path), operators))
+
+    def as_saved(self, target: str = "y") -> SavedFormulas:
+        """All that a file holds."""
+        check_is_fitted(self)
+        plain, described = plain_parameters(self.get_params(deep=False))  # type: ignore[attr-defined]
+        history = {name: getattr(self, f"{name}_") for name in HISTORY}
+        return SavedFormulas(
+            target, self._names, int(self.best_index_), tuple(self.models_), self.equations_,
+            tuple(tuple(scores.tolist()) for scores in self.scores_),
+            tuple((float(low), float(high)) for low, high in self.box_),
+            plain, described, history, dict(self.data_), versions_here(),
+        )  # fmt: skip
+
+    @classmethod
+    def from_saved(cls, saved: SavedFormulas) -> Self:
+        new = cls(**saved.parameters)
+        new.models_, new.equations_ = list(saved.models), saved.equations
+        new.best_index_ = saved.chosen
+        new.model_ = new.models_[saved.chosen]
+        new.scores_ = [np.array(scores) for scores in saved.scores]
+        new.box_ = np.array(saved.box).reshape(-1, 2)
+        new.n_features_in_ = len(saved.box)
+        new._names = saved.names
+        if saved.names is not None:
+            new.feature_names_in_ = np.array(saved.names, dtype=object)
+        for name in HISTORY:
+            setattr(new, f"{name}_", saved.history.get(name))
+        new.data_ = dict(saved.data)
+        return new
+
+    data_: Mapping[str, Any]  #: rows, columns and fingerprint of the table of the fit
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the data of the fit, which may be large and are not ours to pass on."""
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[misc]
+        return {name: value for name, value in state.items() if name != "_training"}
+
+    # Which row ------------------------------------------------------------------------------------------------
+    @property
+    def _column_texts(self) -> Sequence[str]:
+        return self._names or [f"x{i}" for i in range(self.n_features_in_)]
+
+    def _row(self, index: int | None) -> int:
+        check_is_fitted(self)
+        if index is None:
+            return self.best_index_
+        if not 0 <= index < len(self.models_):
+            raise IndexError(f"there is no row {index}; equations_ has rows 0 to {len(self.models_) - 1}")
+        return index
+
+    def _model(self, index: int | None) -> Model:
+        return self.models_[self._row(index)]
+
+
+def error_sizes(errors: Floats) -> Floats:
+    """|errors| in order; of many, as many order statistics as tell any interval, rather too large than too small."""
+    sizes = np.sort(np.abs(errors))
+    if len(sizes) <= MOST_SCORES:
+        return sizes
+    ranks = np.ceil(np.linspace(0.0, 1.0, MOST_SCORES + 1)[1:] * len(sizes)).astype(int) - 1
+    return sizes[ranks]
+
+
+#: errors that are remembered of a formula
+MOST_SCORES = 399
+#: what is told of a search
+HISTORY = ("seed", "stop_reason", "traverses", "evaluations", "seconds")
+
+
+def outside(model: Model, X: Floats, box: Floats, names: Sequence[str]) -> str | None:
+    """A sentence about rows beyond the range of the data, in the columns of the formula; None if there are none."""
+    columns = sorted({column for expression in model.expressions for column in expression.columns})
+    beyond = (X[:, columns] < box[columns, 0]) | (X[:, columns] > box[columns, 1])
+    if not (count := int(np.count_nonzero(beyond.any(axis=1)))):
+        return None
+    ranges = [
+        f"{names[column]} from {box[column, 0]:.6g} to {box[column, 1]:.6g}"
+        for column, there in zip(columns, beyond.T, strict=True)
+        if there.any()
+    ]
+    return (
+        f"{count} of {len(X)} rows lie outside of the data of the fit ({', '.join(ranges)}), where nothing is known of "
+        "the formula; said once"
+    )
+
+
+def plain_parameters(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Those that JSON can hold, and the others as text."""
+    plain: dict[str, Any] = {}
+    described: dict[str, str] = {}
+    for name, value in parameters.items():
+        if isinstance(value, PrimitiveSet):
+            value = list(value.names)
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            value = [str(part) for part in value]
+        elif isinstance(value, np.generic):
+            value = value.item()
+        if is_plain(value):
+            plain[name] = value
+        else:
+            described[name] = repr(value)
+    return plain, described
+
+
+def is_plain(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and is_plain(part) for key, part in value.items())
+    if isinstance(value, list):
+        return all(map(is_plain, value))
+    return value is None or (
+        isinstance(value, bool | int | float | str) and value == value and abs_is_finite(value)
+    )
+
+
+def abs_is_finite(value: Any) -> bool:
+    return isinstance(value, bool | str) or bool(np.isfinite(value))

@@ -1,0 +1,264 @@
+"""The file of a fitted regressor: versioned JSON that a person can read; numbers come back exactly."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fouriertree._version import __version__
+from fouriertree.expr import ParseError, PrimitiveSet
+from fouriertree.files import write_whole
+from fouriertree.model import Model
+
+FORMAT, VERSION = "fouriertree-model", 2
+LIBRARIES = ("numpy", "numba", "scipy", "pandas", "scikit-learn")
+
+
+class ModelFileError(ValueError):
+    """A file that holds no formulas, or that is damaged; the message is one sentence for the user."""
+
+
+@dataclass(frozen=True)
+class SavedFormulas:
+    """What a file holds: the table of formulas, and how it came about."""
+
+    target: str
+    names: tuple[str, ...] | None  #: of the columns; x0, x1, … if None
+    chosen: int
+    models: tuple[Model, ...]
+    equations: pd.DataFrame
+    scores: tuple[
+        tuple[float, ...], ...
+    ]  #: of every row: sorted sizes of errors on rows that it was not fitted to
+    box: tuple[tuple[float, float], ...]  #: smallest and largest value of every column
+    parameters: Mapping[str, Any]  #: of the regressor, those that are plain data
+    described: Mapping[str, str] = field(default_factory=dict)  #: the others, as text
+    history: Mapping[str, Any] = field(default_factory=dict)  #: seed, reason to stop, what the search cost
+    data: Mapping[str, Any] = field(default_factory=dict)  #: rows and fingerprint of the table
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+def versions_here() -> dict[str, str]:
+    """Of this package and of those whose arithmetic it uses."""
+    return {"fouriertree": __version__, "python": platform.python_version()} | {
+        name: version(name) for name in LIBRARIES
+    }
+
+
+def fingerprint(*arrays: NDArray[np.float64] | None) -> str:
+    """SHA-256 of the numbers, in the order of the rows."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        if array is not None:
+            digest.update(repr(array.shape).encode())
+            digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+# Writing ----------------------------------------------------------------------------------------------------
+def save(path: Path, saved: SavedFormulas) -> None:
+    write_whole(
+        path, (json.dumps(to_json(saved), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    )
+
+
+def to_json(saved: SavedFormulas) -> dict[str, Any]:
+    table = saved.equations.drop(columns="equation").to_dict("records")
+    rows = [
+        {
+            "formula": model.text(),
+            "terms": model.to_json()["terms"],
+            "table": {name: _plain(value) for name, value in cells.items()},
+            "scores": list(scores),
+        }
+        for model, cells, scores in zip(saved.models, table, saved.scores, strict=True)
+    ]
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "target": saved.target,
+        "names": None if saved.names is None else list(saved.names),
+        "chosen": saved.chosen,
+        "rows": rows,
+        "box": [[_plain(end) for end in ends] for ends in saved.box],
+        "parameters": dict(saved.parameters),
+        "described": dict(saved.described),
+        "history": dict(saved.history),
+        "data": dict(saved.data),
+        "versions": dict(saved.versions),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A number as JSON has it; what is no number there is text."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# Reading ----------------------------------------------------------------------------------------------------
+def load(path: Path, primitives: PrimitiveSet | None = None) -> SavedFormulas:
+    """The formulas of a file; `primitives` knows operators of your own that they use."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
+    try:
+        data = json.loads(content)
+    except (ValueError, RecursionError):
+        raise ModelFileError(f"{path} is not a model file: it is not JSON") from None
+    try:
+        return from_json(data, primitives)
+    except _NotOursError as other:
+        raise ModelFileError(f"{path} {other}") from None
+    except _DamageError as damage:
+        raise ModelFileError(f"{path} is damaged: {damage}") from None
+
+
+class _NotOursError(Exception):
+    """Another kind of file, or of another version."""
+
+
+class _DamageError(Exception):
+    """What `save` would never have written."""
+
+
+def _expect(truth: bool, otherwise: str) -> None:
+    if not truth:
+        raise _DamageError(otherwise)
+
+
+def from_json(data: Any, primitives: PrimitiveSet | None = None) -> SavedFormulas:
+    _check_format(data)
+    names = _names(data.get("names"))
+    rows: Any = data.get("rows")
+    _expect(isinstance(rows, list) and len(rows) > 0, "it has no list of formulas")
+    chosen = data.get("chosen")
+    _expect(
+        type(chosen) is int and 0 <= chosen < len(rows), f"its chosen row, {chosen!r}, is none of its rows"
+    )
+    _expect(isinstance(data.get("target"), str), "it does not name its target")
+    box = _box(data.get("box"), names)
+    models = tuple(_model(row, i, names, len(box), primitives) for i, row in enumerate(rows))
+    return SavedFormulas(
+        data["target"], names, chosen, models, _equations(rows, models),
+        tuple(_scores(row, i) for i, row in enumerate(rows)), box,
+        *(_mapping(data, key) for key in ("parameters", "described", "history", "data", "versions")),
+    )  # fmt: skip
+
+
+def _check_format(data: Any) -> None:
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise _NotOursError(
+            "is not a model file; `fouriertree fit -o` and `SymbolicRegressor.save` write one"
+        )
+    found = data.get("version")
+    if type(found) is int and found > VERSION:
+        raise _NotOursError(
+            f"has format version {found}, and fouriertree {__version__} reads {VERSION}; install a newer fouriertree"
+        )
+    if found != VERSION:
+        raise _NotOursError(
+            f"has format version {found!r}, and fouriertree {__version__} reads {VERSION}; fit again"
+        )
+
+
+def _names(names: Any) -> tuple[str, ...] | None:
+    good = names is None or (
+        isinstance(names, list)
+        and all(isinstance(name, str) and name for name in names)
+        and len(set(names)) == len(names)
+    )
+    _expect(good, "it does not name its columns")
+    return None if names is None else tuple(names)
+
+
+def _box(box: Any, names: Sequence[str] | None) -> tuple[tuple[float, float], ...]:
+    good = isinstance(box, list) and all(
+        isinstance(ends, list) and len(ends) == 2 and all(map(_is_finite, ends)) and ends[0] <= ends[1]
+        for ends in box
+    )
+    _expect(good, "it does not say where its columns lie")
+    _expect(names is None or len(names) == len(box), "it has more names than columns, or fewer")
+    return tuple((float(low), float(high)) for low, high in box)
+
+
+def _model(
+    row: Any, i: int, names: tuple[str, ...] | None, n_columns: int, primitives: PrimitiveSet | None
+) -> Model:
+    terms = row.get("terms") if isinstance(row, dict) else None
+    _expect(isinstance(terms, list) and len(terms) > 0, f"row {i} has no terms")
+    for term in terms:
+        _check_term(term, i)
+    try:
+        model = Model.from_json({"names": names, "terms": terms}, primitives)
+    except ParseError as error:
+        place = f"at character {error.position + 1} of the formula of row {i}"
+        raise _DamageError(f"{error.reason} {place}") from None
+    except (ValueError, RecursionError) as error:
+        raise _DamageError(f"the formula of row {i} cannot be read: {error}") from None
+    used = max((column for expression in model.expressions for column in expression.columns), default=-1)
+    _expect(used < n_columns, f"the formula of row {i} mentions x{used}, a column that it does not name")
+    return model
+
+
+def _check_term(term: Any, i: int) -> None:
+    _expect(
+        isinstance(term, dict) and isinstance(term.get("expression"), str), f"a term of row {i} is no formula"
+    )
+    coefficient = term.get("coefficient")
+    _expect(_is_finite(coefficient), f"a coefficient of row {i} is no finite number but {coefficient!r}")
+
+
+def _equations(rows: Sequence[Any], models: Sequence[Model]) -> pd.DataFrame:
+    from fouriertree.front import COLUMNS, DIGITS
+
+    cells = []
+    for i, (row, model) in enumerate(zip(rows, models, strict=True)):
+        found = row.get("table")
+        _expect(
+            isinstance(found, dict) and set(found) == set(COLUMNS) - {"equation"},
+            f"row {i} lacks some of its losses",
+        )
+        cells.append(
+            {name: _number(found[name], i) for name in COLUMNS[:-1]} | {"equation": model.text(DIGITS)}
+        )
+    return pd.DataFrame(cells, columns=list(COLUMNS))
+
+
+def _number(value: Any, i: int) -> float | int:
+    if value in ("nan", "inf", "-inf"):
+        return float(value)
+    _expect(_is_finite(value), f"row {i} has {value!r} where a number should be")
+    number: float | int = value
+    return number
+
+
+def _scores(row: Any, i: int) -> tuple[float, ...]:
+    scores = row.get("scores")
+    good = isinstance(scores, list) and all(_is_finite(score) and score >= 0 for score in scores)
+    _expect(good and scores == sorted(scores), f"the errors of row {i} are no sorted list")
+    return tuple(map(float, scores))
+
+
+def _mapping(data: Mapping[str, Any], key: str) -> dict[str, Any]:
+    found = data.get(key)
+    _expect(isinstance(found, dict), f"it has no {key}")
+    return dict(found or {})
+
+
+def _is_finite(number: Any) -> bool:
+    try:
+        return type(number) in (int, float) and math.isfinite(number)
+    except OverflowError:  # a whole number beyond float64
+        return False
