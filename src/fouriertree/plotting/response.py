@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: values of the column, rows behind the mean, rows that are drawn as a curve, and points of data
-GRID, ROWS, CURVES, POINTS = 61, 200, 40, 400
+GRID, ROWS, CURVES, POINTS = 61, 200, 30, 250
 #: more panels are too small to be read
 MOST_COLUMNS = 12
 #: numbers in the curves above which a file of lines carries them as an image

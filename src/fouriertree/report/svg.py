@@ -38,6 +38,7 @@ _CLEAR = ("figure.facecolor", "axes.facecolor", "savefig.facecolor", "savefig.ed
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
 _REFERENCE = re.compile(r"#([\w.-]+)")
 _FONT = re.compile(r"font: (?:\w+ )*?([\d.]+px) [^;]*")
+_FAMILY = re.compile(r"font-family: [^;]*; ")
 
 
 @contextmanager
@@ -90,45 +91,47 @@ def _local(name: str) -> str:
 
 
 def _rename(tree: Element, key: str) -> None:
-    """Only what is referred to keeps a name, with the picture's own before it."""
+    """Only what is referred to keeps a name: the picture's own, and a number."""
     referring = [(e, name) for e in tree.iter() for name in ("href", "clip-path") if name in e.attrib]
     referring = [(e, name) for e, name in referring if not e.attrib[name].startswith("data:")]
-    wanted = {found for e, name in referring for found in _REFERENCE.findall(e.attrib[name])}
+    wanted = dict.fromkeys(found for e, name in referring for found in _REFERENCE.findall(e.attrib[name]))
+    short = {name: f"{key}-{i}" for i, name in enumerate(wanted)}
     for element in tree.iter():
-        if (name := element.attrib.pop("id", None)) in wanted:
-            element.set("id", f"{key}-{name}")
+        if (name := element.attrib.pop("id", "")) in short:
+            element.set("id", short[name])
     for element, name in referring:
-        element.set(name, _REFERENCE.sub(rf"#{key}-\1", element.attrib[name]))
+        element.set(name, _REFERENCE.sub(lambda found: "#" + short[found[1]], element.attrib[name]))
 
 
 def _restyle(element: Element) -> None:
     """Colours and fonts of the page, and no more decimals than can be seen."""
     if "style" in element.attrib:
-        rules = _FONT.sub(r"font-size: \1", element.attrib["style"])
+        rules = _FAMILY.sub("", _FONT.sub(r"font-size: \1", element.attrib["style"]))
         for colour, name in COLOURS.items():
             rules = rules.replace(colour, name)
         element.set("style", rules)
     for name in ("d", "x", "y"):
         if name in element.attrib:
-            element.set(name, _DECIMALS.sub(r"\1", element.attrib[name]))
+            element.set(name, " ".join(_DECIMALS.sub(r"\1", element.attrib[name]).split()))
 
 
 def _hoist(tree: Element) -> None:
     """One group and one style for many points that look the same."""
     for parent in list(tree.iter("g")):
-        points = [point for child in parent if (point := _point(child)) is not None]
+        groups = [child for child in parent if child.tag != "defs"]
+        points = [point for child in groups if (point := _point(child)) is not None]
         looks = {(clip, use.get("style", "")) for clip, use in points}
-        # A parent that is clipped already, or has other children, stays as it is.
-        if len(points) < 2 or len(points) != len(parent) or len(looks) != 1 or parent.attrib.keys() - {"id"}:
+        if len(points) < 2 or len(points) != len(groups) or len(looks) != 1:
             continue
         clip, style = looks.pop()
-        for child, (_, use) in zip(list(parent), points, strict=True):
+        together = Element(
+            "g", {name: value for name, value in (("clip-path", clip), ("style", style)) if value}
+        )
+        for child, (_, use) in zip(groups, points, strict=True):
             parent.remove(child)
             use.attrib.pop("style", None)
-            parent.append(use)
-        parent.attrib.update(
-            {name: value for name, value in (("clip-path", clip), ("style", style)) if value}
-        )
+            together.append(use)
+        parent.append(together)
 
 
 def _point(element: Element) -> tuple[str, Element] | None:
