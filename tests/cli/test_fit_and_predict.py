@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 
 import fouriertree
 from fouriertree import SymbolicRegressor
@@ -238,25 +237,6 @@ def test_gram_svd_is_the_published_algorithm_and_says_so(run, pendulum):
 def test_the_picture_is_a_picture(run, pendulum):
     assert run("fit", pendulum, "-t", "acceleration", "--seed", 0, "--plot", "fit.png").exit_code == 0
     assert Path("fit.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-
-
-def test_a_picture_of_many_rows_draws_some_of_them_and_says_so():
-    from fouriertree import plotting
-
-    rows = [(1, 1, 0.5**i, 0.0, "a") for i in range(20)]
-    equations = pd.DataFrame(rows, columns=["n_terms", "complexity", "loss", "r2", "equation"])
-    figure = Figure()
-    agreement, residuals, front = figure.subplots(1, 3)
-    y = np.linspace(-1, 1, 50_000)
-    plotting._agreement(agreement, y, y, "y")
-    plotting._residuals(residuals, y, 0.1 * y, "y")
-    plotting._front(front, equations, 3)
-    for axes in (agreement, residuals):
-        assert len(axes.collections[0].get_offsets()) == plotting.MOST_POINTS
-        assert "20,000 of 50,000 rows drawn" in axes.get_title()
-    ticks = front.get_xticks()
-    assert len(ticks) <= 12
-    assert all(tick == int(tick) for tick in ticks)
 
 
 def test_in_a_pipe_formulas_are_never_cut(tmp_path):
