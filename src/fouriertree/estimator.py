@@ -31,7 +31,7 @@ from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.fitted import FittedFormulas, error_sizes
 from fouriertree.front import ROUNDING, Row, Rows, choose, finished, tabulated, terms_for
 from fouriertree.guesses import parse_guesses
-from fouriertree.intervals import leave_one_out_scores
+from fouriertree.intervals import left_out_scores, rows_for
 from fouriertree.losses import LossFunction, as_loss
 from fouriertree.observers import Found, Patience, ProgressBar, Terms
 from fouriertree.problems import Problem
@@ -52,6 +52,8 @@ MOST_ROWS = 20_000
 SECONDS_PER_ROW = 2e-6
 #: formulas that are finished even when time is up, and seconds after which it is
 FEWEST_FINISHED, GRACE = 6, 0.3
+#: errors on rows held back that suffice for intervals; with fewer of them, all rows are left out once, in so many folds
+ENOUGH_SCORES, FOLDS = rows_for(0.95), 10
 #: rounds of the hybrid where nothing else ends it
 ROUNDS = 2
 
@@ -326,10 +328,9 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         self.box_ = np.column_stack([X.min(axis=0), X.max(axis=0)])
         self.data_ = {"rows": len(y), "columns": X.shape[1], "sha256": fingerprint(X, y, weights)}
         self._training = X, y, weights
-        if len(y) < ENOUGH_ROWS:
-            # No rows were held back, but so few can be left out one after the other.
+        if np.all([len(scores) < ENOUGH_SCORES for scores in self.scores_]):
             self.scores_ = [
-                error_sizes(leave_one_out_scores(model.expression, X, y, weights)) for model in self.models_
+                error_sizes(left_out_scores(model.expression, X, y, weights, FOLDS)) for model in self.models_
             ]
         self.seconds_ = time.monotonic() - started
         self._told_outside = False

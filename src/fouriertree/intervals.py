@@ -76,35 +76,22 @@ def held_back_scores(
     return np.abs(target[~seen] - fitted.evaluate(table[~seen]))
 
 
-def leave_one_out_scores(
-    expression: Expression, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None
+def left_out_scores(
+    expression: Expression, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None, folds: int | None = None
 ) -> Floats:
-    """|y − predicted| on every row, by the formula with its numbers fitted to the other rows: (n_rows,).
+    """|y − predicted| on every row, by the formula with its numbers fitted to the rows of other folds: (n_rows,).
 
-    For data too small to hold rows back.  The form of the formula was chosen with all rows, which these scores do not
-    know: they are somewhat too small.
+    For data too small to hold rows back; as many folds as rows leave out one at a time.  The form of the formula was
+    chosen with all rows, which these scores do not know: they are somewhat too small.
     """
     table, target, given = _rows(X, y, weights)
     found = np.empty(len(target))
-    for i in range(len(target)):
-        others = np.arange(len(target)) != i
-        fitted = fitted_numbers(expression, table[others], target[others], given[others])
-        found[i] = abs(target[i] - fitted.evaluate(table[i : i + 1])[0])
+    fold_of = np.arange(len(target)) % (len(target) if folds is None else folds)
+    for fold in np.unique(fold_of):
+        out = fold_of == fold
+        fitted = fitted_numbers(expression, table[~out], target[~out], given[~out])
+        found[out] = np.abs(target[out] - fitted.evaluate(table[out]))
     return found
-
-
-def calibration_scores(
-    expression: Expression,
-    X: ArrayLike,
-    y: ArrayLike,
-    weights: ArrayLike | None,
-    seen: NDArray[np.bool_],
-    level: float,
-) -> Floats:
-    """Scores for bounds of this level: of the rows that were not seen if they are enough, else by leaving one out."""
-    if np.count_nonzero(~seen) >= rows_for(level):
-        return held_back_scores(expression, X, y, weights, seen)
-    return leave_one_out_scores(expression, X, y, weights)
 
 
 # closed form -----------------------------------------------------------------------------------------------------

@@ -71,8 +71,8 @@ class Questions:
         """
         from fouriertree.stability import stability
 
-        data = self._data(X, y)
-        return stability(self._refit, self._front, *data, n=n, seed=self.seed_, progress=progress)
+        rows = self._data(X, y)
+        return stability(self._refit, *rows, n=n, seed=self.seed_, original=self._front, progress=progress)
 
     @property
     def _front(self) -> list[tuple[bool, Model]]:

@@ -1,0 +1,110 @@
+"""Formulas for other programs: source code, SQL, spreadsheets, graphs; one target per file.
+
+>>> from fouriertree import Model, parse
+>>> model = Model((0.5, 2.0), (parse("1"), parse("sin(x0)")), names=("angle",))
+>>> print(export(model, "javascript"))
+//   angle = "angle"
+function predict(angle) {
+  return 0.5 + 2.0 * Math.sin(angle);
+}
+if (typeof module !== "undefined") module.exports = { predict };
+<BLANKLINE>
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from fouriertree.export import (
+    c,
+    excel,
+    javascript,
+    jax_source,
+    json_text,
+    julia,
+    latex,
+    matlab,
+    onnx_graph,
+    python,
+    r,
+    sql,
+    sympy_text,
+    torch_source,
+)
+from fouriertree.export.errors import ExportError
+from fouriertree.export.jax_source import function as jax_function
+from fouriertree.export.torch_source import module as torch_module
+from fouriertree.expr.primitives import did_you_mean
+from fouriertree.model import Model
+
+__all__ = ["TARGETS", "ExportError", "Target", "export", "jax_function", "torch_module"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a formula can become."""
+
+    name: str
+    suffix: str  #: of a file
+    description: str
+    write: Callable[..., str | bytes]  #: what stands in the file
+    extra: str | None = None  #: the optional dependencies that `export` needs
+    make: Callable[[Model], object] | None = (
+        None  #: what `export` returns, if that is not what stands in the file
+    )
+
+
+_ROWS = (
+    Target("python", ".py", "a Python function that needs NumPy only", python.write),
+    Target("sympy", ".py", "Python source that builds a SymPy expression", sympy_text.write),
+    Target("latex", ".tex", "LaTeX, for mathematical mode", latex.write),
+    Target("c", ".c", "a C function", c.write),
+    Target("cpp", ".cpp", "a C++ function", c.write_cpp),
+    Target("julia", ".jl", "a Julia function", julia.write),
+    Target("matlab", ".m", "a MATLAB or Octave function", matlab.write),
+    Target("r", ".R", "an R function", r.write),
+    Target("javascript", ".js", "a JavaScript function", javascript.write),
+    Target("sqlite", ".sql", "an SQL expression for SQLite", partial(sql.write, dialect="sqlite")),
+    Target("duckdb", ".sql", "an SQL expression for DuckDB", partial(sql.write, dialect="duckdb")),
+    Target(
+        "postgresql", ".sql", "an SQL expression for PostgreSQL", partial(sql.write, dialect="postgresql")
+    ),
+    Target("excel", ".txt", "a formula for a spreadsheet", excel.write),
+    Target("onnx", ".onnx", "an ONNX graph, in double precision", onnx_graph.write, "onnx"),
+    Target("torch", ".py", "a trainable PyTorch module", torch_source.write, "torch", torch_source.module),
+    Target("jax", ".py", "a trainable JAX function", jax_source.write, "jax", jax_source.function),
+    Target("json", ".json", "names and terms, which Model.from_json reads", json_text.write),
+)
+TARGETS: Mapping[str, Target] = MappingProxyType({row.name: row for row in _ROWS})
+
+
+def export(model: Model, target: str, **options: Any) -> Any:
+    """The model in another language: text, bytes for ONNX, a module for PyTorch, a pair for JAX.
+
+    Options: `function`, the name of a function in source code, and `table` of an SQL query.
+
+    >>> from fouriertree import parse
+    >>> export(Model((2.0,), (parse("x0"),)), "fortran")
+    Traceback (most recent call last):
+    fouriertree.export.errors.ExportError: there is no target 'fortran'; choose one of python, sympy, ...
+    """
+    chosen = find(target)
+    make = chosen.make or chosen.write
+    known = list(inspect.signature(make).parameters)[1:]
+    unknown = [name for name in options if name not in known or name == "dialect"]
+    if unknown:
+        raise ExportError(f"the target {target!r} has no option {unknown[0]!r}")
+    return make(model, **options)
+
+
+def find(target: str) -> Target:
+    """The target with this name."""
+    if target not in TARGETS:
+        hint = did_you_mean(target, TARGETS) or f"; choose one of {', '.join(TARGETS)}"
+        raise ExportError(f"there is no target {target!r}{hint}")
+    return TARGETS[target]

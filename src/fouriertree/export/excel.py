@@ -1,0 +1,109 @@
+"""A formula for a spreadsheet, over the cells A2, B2, ….
+
+A spreadsheet has errors instead of infinities and NaN, and they spread by themselves.  But an empty cell counts as 0,
+the number 0.1234567890123456 loses its last digit when it is read, and (-8)^(1/3) is -2.
+"""
+
+from __future__ import annotations
+
+from fouriertree.export.errors import ExportError
+from fouriertree.export.language import ARITHMETIC, Form, Language, calls, written
+from fouriertree.export.names import columns_of, shown
+from fouriertree.export.tree import whole_tree
+from fouriertree.expr.catalogue import ATOM, PRODUCT, SUM, UNARY
+from fouriertree.model import Model
+
+#: what Excel takes
+LONGEST, MOST_BRACKETS = 8192, 64
+DIGITS = 15
+
+
+def literal(value: float) -> tuple[str, int]:
+    """The number, as a sum of two if it has more digits than a spreadsheet reads.
+
+    >>> literal(0.1 + 0.2)[0]
+    '(0.3+5.55111512312578E-17)'
+    """
+    if value - value != 0.0:
+        return "NA()", ATOM
+    first = float(f"{value:.{DIGITS}g}")
+    rest = value - first
+    text = shortest(first) if rest == 0.0 else f"{shortest(first)}{shortest(rest, plus='+')}"
+    return (text, ATOM) if rest == 0.0 and value >= 0.0 else (f"({text})", ATOM)
+
+
+def shortest(value: float, plus: str = "") -> str:
+    """At most 15 digits."""
+    text = f"{value:.{DIGITS}g}".upper()
+    return text if text.startswith("-") else plus + text
+
+
+EXCEL = Language(
+    "Excel",
+    ARITHMETIC
+    | calls(
+        "sin=SIN cos=COS tan=TAN exp=EXP log=LN sqrt=SQRT abs=ABS tanh=TANH asin=ASIN acos=ACOS atan=ATAN"
+    )
+    | {
+        "add": Form("{a}+{b}", SUM, (SUM, PRODUCT)),
+        "sub": Form("{a}-{b}", SUM, (SUM, PRODUCT)),
+        "mul": Form("{a}*{b}", PRODUCT, (PRODUCT, UNARY)),
+        "div": Form("{a}/{b}", PRODUCT, (PRODUCT, UNARY)),
+        "inv": Form("1/{a}", PRODUCT, (UNARY, 0)),
+        "neg": Form("(-{a})", ATOM, (ATOM, 0)),
+        "square": Form("POWER({a},2)"),
+        "cube": Form("POWER({a},3)"),
+        "pdiv": Form("IF({b}=0,1,{a}/{b})", needed=(PRODUCT, UNARY)),
+        "plog": Form("IF({a}=0,0,LN(ABS({a})))"),
+        "pow": Form("IF(AND({a}<0,{b}<>INT({b})),NA(),POWER({a},{b}))"),
+        "min": Form("MIN({a},{b})"),
+        "max": Form("MAX({a},{b})"),
+    },
+    literal,
+    lines=False,
+    deepest=10**9,
+)
+
+
+def write(model: Model) -> str:
+    """The formula on the first line, and then one line for every cell: which column belongs there."""
+    tree = whole_tree(model)
+    columns = columns_of(model, tree)
+    cells = {column.number: f"{letters(i)}2" for i, column in enumerate(columns)}
+    formula = written(tree, cells, EXCEL).value
+    if cells:
+        inside = f"A2:{letters(len(cells) - 1)}2"
+        formula = f"IF(COUNT({inside})={len(cells)},{formula},NA())"
+    check(f"={formula}")
+    lines = [f"={formula}", *(f"{cells[column.number]}: {shown(column.name)}" for column in columns)]
+    return "\n".join(lines) + "\n"
+
+
+def letters(column: int) -> str:
+    """
+    >>> [letters(column) for column in (0, 25, 26, 701, 702)]
+    ['A', 'Z', 'AA', 'ZZ', 'AAA']
+    """
+    text = ""
+    column += 1
+    while column > 0:
+        column, digit = divmod(column - 1, 26)
+        text = chr(ord("A") + digit) + text
+    return text
+
+
+def check(formula: str) -> None:
+    """ExportError if the formula is too long or too deep for Excel."""
+    if len(formula) > LONGEST:
+        raise ExportError(
+            f"Excel takes formulas of {LONGEST} characters, and this one has {len(formula)}; choose a shorter one"
+        )
+    depth = deepest = 0
+    for character in formula:
+        depth += (character == "(") - (character == ")")
+        deepest = max(deepest, depth)
+    if deepest > MOST_BRACKETS:
+        raise ExportError(
+            f"Excel takes {MOST_BRACKETS} brackets within each other, and this formula needs {deepest};"
+            " choose a shorter one"
+        )

@@ -1,0 +1,45 @@
+"""A JAX function of the numbers of the formula and the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fouriertree.export.errors import ExportError
+from fouriertree.export.names import shown
+from fouriertree.export.trainable import table, trainable
+from fouriertree.model import Model
+
+FORMS = table("jnp", "power")
+
+
+def write(model: Model) -> str:
+    """Source of `predict(parameters, X)`, with X (…, n_columns) the columns of the fit, and of its `PARAMETERS`."""
+    columns, code, numbers = trainable(model, "JAX", FORMS, "jnp.{value}")
+    value = code.value if columns else f"jnp.broadcast_to({code.value}, X.shape[:-1])"
+    lines = [
+        "import jax.numpy as jnp",
+        "",
+        f"PARAMETERS = {numbers!r}",
+        "",
+        "",
+        "def predict(parameters, X):",
+        "    c = parameters",
+        *(f"    {column.identifier} = X[..., {column.number}]  # {shown(column.name)}" for column in columns),
+        *(f"    {name} = {text}" for name, text in code.parts),
+        f"    return {value}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def function(model: Model) -> tuple[Any, Any]:
+    """(function of parameters and X, parameters).
+
+    In double precision only after `jax.config.update("jax_enable_x64", True)`, as everything in JAX.
+    """
+    try:
+        import jax.numpy as jnp
+    except ImportError:
+        raise ExportError("the target 'jax' needs a package: pip install 'fouriertree[jax]'") from None
+    names: dict[str, Any] = {"__name__": "fouriertree_formula"}
+    exec(compile(write(model), "<formula>", "exec"), names)
+    return names["predict"], jnp.asarray(names["PARAMETERS"])

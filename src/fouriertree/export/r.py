@@ -1,0 +1,102 @@
+"""R source without packages."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+from fouriertree.export.language import ARITHMETIC, Form, Language, calls, literals
+from fouriertree.export.names import comments
+from fouriertree.export.prepared import checked_function, prepared
+from fouriertree.model import Model
+
+HELPERS = {
+    # ifelse() would be as long as its condition, which can be a single number.
+    "pdiv": """\
+pdiv <- function(a, b) {
+  r <- a / b
+  r[which(rep_len(b, length(r)) == 0)] <- 1
+  r
+}""",
+    "plog": """\
+plog <- function(a) {
+  r <- log(abs(a))
+  r[which(a == 0)] <- 0
+  r
+}""",
+    # R knows neither the sign of a zero here, nor negative numbers to infinite powers.
+    "pow": """\
+power_or_nan <- function(a, b) {
+  n <- max(length(a), length(b))
+  a <- rep_len(a, n)
+  b <- rep_len(b, n)
+  r <- abs(a)^b
+  odd <- which((a < 0 | (a == 0 & 1 / a < 0)) & b %% 2 == 1)
+  r[odd] <- -r[odd]
+  r[which(a < 0 & is.finite(a) & (is.na(b) | (is.finite(b) & b != floor(b))))] <- NaN
+  r
+}""",
+}
+
+
+def number(value: float) -> str:
+    """A decimal number where R is sure to read the same one, and else a hexadecimal one."""
+    text = repr(value)
+    return text if reads_back(value) else value.hex()
+
+
+def reads_back(value: float) -> bool:
+    """Whether R reads back repr(value) exactly.
+
+    R takes the digits as one whole number and then multiplies or divides by a power of ten: in 64 bits or, on some
+    processors, in 53, and in both cases rounds to 53 at the end.
+    """
+    _, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    whole = int("".join(map(str, digits)))
+    if not isinstance(exponent, int) or abs(exponent) > 22 or whole >= 2**53:
+        return False
+    exact = Fraction(whole) * Fraction(10) ** exponent
+    return float(rounded(exact, 64)) == abs(value)
+
+
+def rounded(value: Fraction, bits: int) -> Fraction:
+    """The nearest number with that many bits."""
+    if value == 0:
+        return value
+    unit = Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() - bits)
+    while value / unit >= 2**bits:
+        unit *= 2
+    return round(value / unit) * unit
+
+
+R = Language(
+    "R",
+    ARITHMETIC
+    | calls("sin cos tan exp log sqrt abs tanh asin acos atan plog")
+    | {
+        "pdiv": Form("pdiv({a}, {b})"),
+        "pow": Form("power_or_nan({a}, {b})"),
+        "min": Form("pmin({a}, {b})"),
+        "max": Form("pmax({a}, {b})"),
+    },
+    literals("Inf", "NaN", number),
+)
+
+
+def write(model: Model, function: str = "predict") -> str:
+    """A function of vectors, one for every column that the formula mentions."""
+    columns, code = prepared(model, R)
+    names = [column.identifier for column in columns]
+    lines = [
+        *(text for operator, text in HELPERS.items() if operator in code.operators),
+        *comments("#", columns),
+        f"{checked_function(function)} <- function({', '.join(names)}) {{",
+        *(f"  {name} <- as.double({name})" for name in names),
+        # R warns of every NaN.
+        "  suppressWarnings({",
+        *(f"    {name} <- {text}" for name, text in code.parts),
+        f"    {code.value}",
+        "  })",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,71 @@
+"""The whole model as one tree that a language can print: with the value of `Model.predict`, bit by bit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fouriertree.expr import Expression
+from fouriertree.expr.opcodes import CONST, VAR
+from fouriertree.model import Model
+
+Token = tuple[int, int, float]
+
+
+def whole_tree(model: Model) -> Expression:
+    """Σ coefficient · expression, in the order of `predict`; parts without columns are numbers.
+
+    `Model.expression` reads better, as its coefficients stand at the first factor.  But (c·a)·b overflows where
+    c·(a·b) does not, and exported code is to agree on such rows, too.
+
+    >>> from fouriertree.expr import parse
+    >>> print(whole_tree(Model((2.0, -1.0, -3.0), (parse("x0*x1"), parse("sin(x0)"), parse("1")))))
+    2.0*(x0*x1) - sin(x0) - 3.0
+    """
+    total: Expression | None = None
+    for coefficient, expression in zip(model.coefficients, map(folded, model.expressions), strict=True):
+        if total is None:
+            total = term(coefficient, expression)
+        elif sign(coefficient, expression) < 0.0:
+            total = total - term(-coefficient, expression)
+        else:
+            total = total + term(coefficient, expression)
+    return Expression.constant(0.0) if total is None else folded(total)
+
+
+def sign(coefficient: float, expression: Expression) -> float:
+    """Negative where a minus sign in front of the term would save one inside."""
+    return coefficient * expression.constants[0] if expression.op[-1] == CONST else coefficient
+
+
+def term(coefficient: float, expression: Expression) -> Expression:
+    if coefficient == 1.0:
+        return expression
+    return -expression if coefficient == -1.0 else folded(coefficient * expression)
+
+
+def folded(expression: Expression) -> Expression:
+    """The expression with its parts that have no column computed: no language must divide 1 by 0 when it compiles.
+
+    >>> from fouriertree.expr import parse
+    >>> folded(parse("x0 + exp(0)/2"))
+    Expression('x0 + 0.5')
+    """
+    tokens = zip(expression.op.tolist(), expression.arg.tolist(), expression.const.tolist(), strict=True)
+    stack: list[list[Token]] = []
+    for token in tokens:
+        if token[0] in (CONST, VAR):
+            stack.append([token])
+            continue
+        row = expression.primitives.by_opcode(token[0])
+        arguments = stack[-row.arity :]
+        if all(argument[-1][0] == CONST for argument in arguments):
+            value = float(row.reference(*(np.array([argument[-1][2]]) for argument in arguments))[0])
+            result = [(CONST, 0, value)]
+        else:
+            # The longest list grows in place: a deep tree is not copied at every level.
+            result = arguments[0]
+            for more in (*arguments[1:], [token]):
+                result.extend(more)
+        stack[-row.arity :] = [result]
+    op, arg, const = zip(*stack[0], strict=True)
+    return Expression(op, arg, const, expression.primitives)
