@@ -1,8 +1,8 @@
 """Simplification against SymPy: expressions per second, and nodes before and after, of the same random trees.
 
-Run: make bench-simplify.  Trees of 5 to 30 tokens over three columns with the default operators.  Nodes are counted as in
-a tree of binary operators.  SymPy's time is that of `sympy.simplify`, ours that of `fouriertree.simplify`; converting
-trees to SymPy is not counted.
+Run: make bench-simplify.  Trees of 5 to 30 tokens over three columns with the default operators.  Nodes are counted as
+in a tree of binary operators.  SymPy's time is that of `sympy.simplify`, ours that of `fouriertree.simplify`;
+converting trees to SymPy is not counted.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def seconds_and_sizes(work: Any, inputs: list[Any], size: Any, name: str) -> tup
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--trees", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

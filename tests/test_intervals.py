@@ -13,7 +13,7 @@ from fouriertree.intervals import (
     calibration_scores,
     conformal_quantile,
     held_back_scores,
-    leave_one_out_scores,
+    left_out_scores,
     linear_intervals,
     linear_prediction_bounds,
     prediction_bounds,
@@ -105,12 +105,12 @@ def test_leaving_one_out_agrees_with_the_closed_form_of_linear_least_squares():
     design = np.column_stack([X[:, 0], np.ones(60)])
     hat = design @ np.linalg.pinv(design)
     expected = np.abs((y - hat @ y) / (1.0 - np.diag(hat)))
-    assert leave_one_out_scores(parse("2*x0 + 0.5"), X, y) == pytest.approx(expected, rel=1e-9)
+    assert left_out_scores(parse("2*x0 + 0.5"), X, y) == pytest.approx(expected, rel=1e-9)
 
 
 def test_leaving_one_out_refits_numbers_inside_of_functions():
     y = np.sin(1.7 * X[:, 0]) + 0.1 * NOISE
-    scores = leave_one_out_scores(parse("0.9*sin(1.6*x0)"), X[:15], y[:15])
+    scores = left_out_scores(parse("0.9*sin(1.6*x0)"), X[:15], y[:15])
     assert scores.shape == (15,)
     assert scores.max() < 0.5
 
@@ -119,7 +119,7 @@ def test_a_row_without_weight_has_a_score_but_no_influence():
     y = 2.3 * X[:, 0] + NOISE
     y[0], weights = 1000.0, np.ones(60)
     weights[0] = 0.0
-    scores = leave_one_out_scores(parse("2*x0"), X, y, weights)
+    scores = left_out_scores(parse("2*x0"), X, y, weights)
     assert scores[0] > 900
     assert scores[1:].max() < 2
 
@@ -220,3 +220,13 @@ def test_bounds_of_numbers_cover_the_truth_as_often_as_they_say():
         hits += row.lower < 2.3 < row.upper
     # Four standard deviations of a binomial share.
     assert abs(hits / 400 - 0.8) < 4 * np.sqrt(0.8 * 0.2 / 400)
+
+
+def test_folds_leave_out_several_rows_at_a_time():
+    x = np.linspace(0.0, 1.0, 12)
+    y = 2.0 * x + np.sin(30.0 * x) / 10.0
+    scores = left_out_scores(parse("1.9*x0"), x[:, None], y, folds=3)
+    for fold in range(3):
+        out = np.arange(12) % 3 == fold
+        slope = (x[~out] @ y[~out]) / (x[~out] @ x[~out])
+        assert scores[out] == pytest.approx(np.abs(y[out] - slope * x[out]), rel=1e-9)

@@ -24,7 +24,7 @@ from fouriertree.checks import (
     numeric_target,
     refuse_text,
 )
-from fouriertree.engine import CompiledEngine, ReferenceEngine
+from fouriertree.engine import ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
@@ -198,10 +198,6 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         return names
 
     @property
-    def _engine(self) -> CompiledEngine:
-        return CompiledEngine(n_jobs=1 if self.n_jobs is None else self.n_jobs)
-
-    @property
     def _primitives(self) -> PrimitiveSet:
         if self.operators is None:
             return PrimitiveSet.default()
@@ -323,7 +319,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         self.best_index_ = choose(self.equations_, len(everything.space.y), self.model_selection)
         self.model_ = self.models_[self.best_index_]
 
-    def _remember(self, X: Floats, y: Floats, weights: Floats | None, started: float) -> None:
+    def _remember(self, X: Floats, y: Floats, weights: Any, started: float) -> None:
         """What is asked later: where the data lie, what they are, and how long it took."""
         self.box_ = np.column_stack([X.min(axis=0), X.max(axis=0)])
         self.data_ = {"rows": len(y), "columns": X.shape[1], "sha256": fingerprint(X, y, weights)}

@@ -44,11 +44,9 @@ class FittedFormulas(Questions):
     best_index_: int
     box_: Floats  #: smallest and largest value of every column: (n_columns, 2)
     scores_: list[Floats]  #: of every row: sorted sizes of its errors on rows that it was not fitted to
-    seed_: int
     stop_reason_: str
-    n_features_in_: int
-    _names: tuple[str, ...] | None
-    _engine: CompiledEngine
+    feature_names_in_: NDArray[np.object_]
+    n_jobs: int | None
     _told_outside = False
 
     # Values ---------------------------------------------------------------------------------------------------
@@ -69,12 +67,13 @@ class FittedFormulas(Questions):
         return Prediction(values, values - half, values + half)
 
     def _warn(self, model: Model, X: Floats, values: Floats) -> None:
+        outside_of = None if self._told_outside else outside(model, X, self.box_, self._column_texts)
         if bad := int(np.count_nonzero(~np.isfinite(values))):
             message = f"the formula has no finite value on {bad} of {len(values)} rows; their prediction is nan or inf"
             warnings.warn(message, UserWarning, stacklevel=3)
-        if not self._told_outside and (message := outside(model, X, self.box_, self._column_texts)):
+        if outside_of is not None:
             self._told_outside = True
-            warnings.warn(message, OutsideWarning, stacklevel=3)
+            warnings.warn(outside_of, OutsideWarning, stacklevel=3)
 
     # Formulas -------------------------------------------------------------------------------------------------
     def sympy(self, index: int | None = None) -> Any:
@@ -141,14 +140,14 @@ class FittedFormulas(Questions):
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the data of the fit, which may be large and are not ours to pass on."""
-        state: dict[str, Any] = super().__getstate__()  # type: ignore[misc]
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
         return {name: value for name, value in state.items() if name != "_training"}
 
-    # Which row ------------------------------------------------------------------------------------------------
     @property
-    def _column_texts(self) -> Sequence[str]:
-        return self._names or [f"x{i}" for i in range(self.n_features_in_)]
+    def _engine(self) -> CompiledEngine:
+        return CompiledEngine(n_jobs=1 if self.n_jobs is None else self.n_jobs)
 
+    # Which row ------------------------------------------------------------------------------------------------
     def _row(self, index: int | None) -> int:
         check_is_fitted(self)
         if index is None:
@@ -167,7 +166,8 @@ def error_sizes(errors: Floats) -> Floats:
     if len(sizes) <= MOST_SCORES:
         return sizes
     ranks = np.ceil(np.linspace(0.0, 1.0, MOST_SCORES + 1)[1:] * len(sizes)).astype(int) - 1
-    return sizes[ranks]
+    kept: Floats = sizes[ranks]
+    return kept
 
 
 #: errors that are remembered of a formula

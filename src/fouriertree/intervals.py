@@ -77,12 +77,16 @@ def held_back_scores(
 
 
 def left_out_scores(
-    expression: Expression, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None, folds: int | None = None
+    expression: Expression,
+    X: ArrayLike,
+    y: ArrayLike,
+    weights: ArrayLike | None = None,
+    folds: int | None = None,
 ) -> Floats:
     """|y − predicted| on every row, by the formula with its numbers fitted to the rows of other folds: (n_rows,).
 
-    For data too small to hold rows back; as many folds as rows leave out one at a time.  The form of the formula was
-    chosen with all rows, which these scores do not know: they are somewhat too small.
+    For data too small to hold rows back; as many folds as rows, which None means, leave out one at a time.  The form
+    of the formula was chosen with all rows, which these scores do not know: they are somewhat too small.
     """
     table, target, given = _rows(X, y, weights)
     found = np.empty(len(target))
@@ -92,6 +96,20 @@ def left_out_scores(
         fitted = fitted_numbers(expression, table[~out], target[~out], given[~out])
         found[out] = np.abs(target[out] - fitted.evaluate(table[out]))
     return found
+
+
+def calibration_scores(
+    expression: Expression,
+    X: ArrayLike,
+    y: ArrayLike,
+    weights: ArrayLike | None,
+    seen: NDArray[np.bool_],
+    level: float,
+) -> Floats:
+    """Scores for bounds of this level: of the rows that were not seen if they are enough, else by leaving one out."""
+    if np.count_nonzero(~seen) >= rows_for(level):
+        return held_back_scores(expression, X, y, weights, seen)
+    return left_out_scores(expression, X, y, weights)
 
 
 # closed form -----------------------------------------------------------------------------------------------------

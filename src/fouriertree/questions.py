@@ -31,7 +31,13 @@ class Questions:
     seed_: int
     _model: Callable[[int | None], Model]
     _row: Callable[[int | None], int]
-    _column_texts: Sequence[str]
+    n_features_in_: int
+    _names: tuple[str, ...] | None
+    _training: Data
+
+    @property
+    def _column_texts(self) -> Sequence[str]:
+        return self._names or [f"x{i}" for i in range(self.n_features_in_)]
 
     # Where it holds -------------------------------------------------------------------------------------------
     def certificate(self, index: int | None = None) -> Certificate:
@@ -96,12 +102,11 @@ class Questions:
             return X, y, None
         if not hasattr(self, "_training"):
             raise ValueError("a regressor from a file or a pickle has no data; give X and y")
-        data: Data = self._training
-        return data
+        return self._training
 
     # How it looks ---------------------------------------------------------------------------------------------
     def export(self, target: str, index: int | None = None, **options: Any) -> Any:
-        """The formula in another language: "python", "c", "sql", "excel", "onnx", …, all in `fouriertree.export.TARGETS`."""
+        """The formula in another language: "python", "c", "sql", …; all are in `fouriertree.export.TARGETS`."""
         from fouriertree.export import export
 
         return export(self._model(index), target, **options)

@@ -196,7 +196,7 @@ def _box(box: Any, names: Sequence[str] | None) -> tuple[tuple[float, float], ..
 def _model(
     row: Any, i: int, names: tuple[str, ...] | None, n_columns: int, primitives: PrimitiveSet | None
 ) -> Model:
-    terms = row.get("terms") if isinstance(row, dict) else None
+    terms: Any = row.get("terms") if isinstance(row, dict) else None
     _expect(isinstance(terms, list) and len(terms) > 0, f"row {i} has no terms")
     for term in terms:
         _check_term(term, i)
@@ -245,7 +245,7 @@ def _number(value: Any, i: int) -> float | int:
 
 
 def _scores(row: Any, i: int) -> tuple[float, ...]:
-    scores = row.get("scores")
+    scores: Any = row.get("scores")
     good = isinstance(scores, list) and all(_is_finite(score) and score >= 0 for score in scores)
     _expect(good and scores == sorted(scores), f"the errors of row {i} are no sorted list")
     return tuple(map(float, scores))

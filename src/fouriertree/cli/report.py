@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 def report(
     model: Path = typer.Argument(..., metavar="MODEL", help="Model file that `fouriertree fit -o` wrote."),
     data: Path = typer.Option(
-        ..., "--data", metavar="DATA", help="CSV file with the columns and the target of the fit, in any order."
+        ...,
+        "--data",
+        metavar="DATA",
+        help="CSV file with the columns and the target of the fit, in any order.",
     ),
     output: Path = typer.Option(
         Path("report.html"), "--output", "-o", metavar="FILE", help="Where to write the page."
@@ -32,7 +35,8 @@ def report(
         "--refits",
         parser=whole_number(0),
         metavar="N",
-        help="Fit again to so many resamples of the rows, to see how often formulas return; each takes as long as the fit.",
+        help="Fit again to so many resamples of the rows, to see how often formulas return; each takes as long as "
+        "the fit.",
     ),
 ) -> None:
     """Write a page of HTML about a fitted formula: one file, which needs no network.
