@@ -236,7 +236,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         target = exact if self.target_loss is None else float(self.target_loss)
         limit = None
         if self.time_limit is not None:
-            table = min(1.0, 0.05 * float(self.time_limit)) + SECONDS_PER_ROW * self._n_rows
+            table = min(1.0, 0.2 + 0.05 * float(self.time_limit)) + SECONDS_PER_ROW * self._n_rows
             limit = max(0.0, float(self.time_limit) - seconds - table)
         return Budget(
             None if self.max_traverses is None else int(self.max_traverses), limit,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,7 +99,10 @@ class Questions:
         if X is not None:
             from sklearn.utils.validation import validate_data
 
-            X, y = validate_data(self, X, y, reset=False, dtype=np.float64, y_numeric=True)
+            with warnings.catch_warnings():
+                # Arrays are as good as tables here: nothing is matched by name.
+                warnings.filterwarnings("ignore", "X does not have valid feature names")
+                X, y = validate_data(self, X, y, reset=False, dtype=np.float64, y_numeric=True)
             return X, y, None
         if not hasattr(self, "_training"):
             raise ValueError("a regressor from a file or a pickle has no data; give X and y")
