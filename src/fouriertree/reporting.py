@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 #: of the prediction band, and of the intervals of numbers
 LEVEL = 0.9
 #: languages that are shown; all others are an export away
-SNIPPETS = ("python", "latex", "c", "javascript", "sql", "excel", "matlab", "r", "julia")
+SNIPPETS = ("python", "latex", "c", "javascript", "postgresql", "excel", "matlab", "r", "julia")
 
 
 def content_of(
