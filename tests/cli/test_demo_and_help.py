@@ -17,6 +17,7 @@ def test_the_demo_finds_the_law_and_tells_the_next_command(run, tmp_path):
     assert "acceleration = -0.4*velocity - 19.62*sin(angle)" in result.stdout
     assert "fit example.csv --target acceleration -o model.json" in result.stdout
     assert (tmp_path / "fit.png").stat().st_size > 10_000
+    assert "19.62" in (tmp_path / "report.html").read_text("utf-8")
     assert run("fit", "example.csv", "--target", "acceleration", "-o", "model.json").exit_code == 0
     assert run("predict", "model.json", "example.csv").exit_code == 0
 

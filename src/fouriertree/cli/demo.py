@@ -10,11 +10,12 @@ import sys
 from pathlib import Path
 
 from fouriertree.cli.errors import InputError, unreadable
+from fouriertree.cli.files import check_writable
 from fouriertree.cli.fit import check_outputs, fit_table
 from fouriertree.cli.interrupts import interrupts_end_the_search
 from fouriertree.cli.output import say
 
-EXAMPLE, PICTURE = Path("example.csv"), Path("fit.png")
+EXAMPLE, PICTURE, REPORT = Path("example.csv"), Path("fit.png"), Path("report.html")
 ROWS = 200
 GRAVITY, LENGTH, FRICTION = 9.81, 0.5, 0.4
 
@@ -22,13 +23,14 @@ GRAVITY, LENGTH, FRICTION = 9.81, 0.5, 0.4
 def demo() -> None:
     """Fit a built-in example: the law of a damped pendulum.
 
-    Writes example.csv and fit.png to the current folder and prints the table of formulas.
+    Writes example.csv, fit.png and report.html to the current folder and prints the table of formulas.
     """
     with interrupts_end_the_search() as interrupts:
         check_outputs(EXAMPLE, EXAMPLE if not EXAMPLE.exists() else None, PICTURE)
+        check_writable(REPORT, EXAMPLE)
         write_example()
         say(f"{EXAMPLE}: {ROWS} states of a damped pendulum; which law gives its acceleration?\n")
-        fit_table(EXAMPLE, "acceleration", [], {"random_state": 0}, interrupts, plot=PICTURE)
+        fit_table(EXAMPLE, "acceleration", [], {"random_state": 0}, interrupts, plot=PICTURE, report=REPORT)
     say(
         f"\nNow your own data:\n  {program()} fit {EXAMPLE} --target acceleration -o model.json",
         f"  {program()} fit YOUR.csv --target COLUMN --time-limit 30 -o model.json",

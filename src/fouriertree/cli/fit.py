@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fouriertree.cli.errors import InputError, listed
+from fouriertree.cli.errors import InputError, listed, unwritable
 from fouriertree.cli.interrupts import Interrupts, interrupts_end_the_search
 from fouriertree.cli.options import LARGEST_SEED, one_of, seconds, share, whole_number
 from fouriertree.cli.output import note, say
@@ -203,6 +203,7 @@ def fit_table(
     interrupts: Interrupts,
     output: Path | None = None,
     plot: Path | None = None,
+    report: Path | None = None,
 ) -> None:
     """Read, search, write, print: what `fit` and `demo` have in common."""
     X, y = features_and_target(data, target, ignore)
@@ -213,12 +214,13 @@ def fit_table(
     interrupts.regressor = regressor
     regressor.fit(X, y)
     interrupts.announce()
-    finish(regressor, X, y, output, plot)
+    finish(regressor, X, y, output, plot, report)
 
 
 def finish(
-    regressor: SymbolicRegressor, X: pd.DataFrame, y: pd.Series, output: Path | None, plot: Path | None
-) -> None:
+    regressor: SymbolicRegressor, X: pd.DataFrame, y: pd.Series, output: Path | None, plot: Path | None,
+    report: Path | None = None,
+) -> None:  # fmt: skip
     """Write the files and print the table: files first, since stdout may fail, and each whatever the others do."""
     steps: list[Callable[[], None]] = []
     done: list[str] = []
@@ -226,6 +228,8 @@ def finish(
         steps.append(lambda: save(output, regressor, y.name, done))
     if plot is not None:
         steps.append(lambda: draw(plot, regressor, X, y, done))
+    if report is not None:
+        steps.append(lambda: write_report(report, regressor, y.name, done))
     steps.append(lambda: show(regressor, y.name))
     with ExitStack() as stack:
         # A stack runs the last one first, and the others even if one fails.
@@ -393,6 +397,14 @@ def save(path: Path, regressor: SymbolicRegressor, target: str, done: list[str])
 
     save_model(path, regressor, target)
     done.append(f"model written to {path}")
+
+
+def write_report(path: Path, regressor: SymbolicRegressor, target: str, done: list[str]) -> None:
+    try:
+        regressor.report(path, target)
+    except OSError as error:
+        raise unwritable(path, error) from None
+    done.append(f"report written to {path}")
 
 
 def draw(path: Path, regressor: SymbolicRegressor, X: pd.DataFrame, y: pd.Series, done: list[str]) -> None:
