@@ -157,7 +157,8 @@ class FittedFormulas(Questions):
         return index
 
     def _model(self, index: int | None) -> Model:
-        return self.models_[self._row(index)]
+        row = self._row(index)
+        return self.models_[row]
 
 
 def error_sizes(errors: Floats) -> Floats:

@@ -118,3 +118,13 @@ def test_an_exact_polynomial_may_have_more_terms_than_three_rows_each(degree):
     model = SymbolicRegressor(random_state=0, max_evaluations=10**6).fit(x[:, None], y)
     assert model.model_.n_terms == degree
     assert np.allclose(model.predict(x[:, None]), y, atol=1e-10)
+
+
+@pytest.mark.parametrize("function", [np.cosh, np.exp, np.sin])
+def test_a_fraction_that_is_close_to_any_smooth_function_ends_no_search(function):
+    x = np.linspace(-1.5, 1.5, 60)
+    model = SymbolicRegressor(
+        operators=["+", "-", "*", "/", "exp", "sin"], random_state=0, max_evaluations=10**7
+    )
+    model.fit(x[:, None], 2.0 * function(x))
+    assert model.get_best()["complexity"] <= 20

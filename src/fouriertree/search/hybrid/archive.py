@@ -96,18 +96,25 @@ class Archive:
         self.traverses = 0  #: passes over the rows: for every fit, terms and steps
         self._quick: FitData | None = None
         self._best_without_pole = 1.0
+        self._may_be_law = True
 
     @property
     def n_rows(self) -> int:
         return len(self.table.y)
 
     def offer(
-        self, models: Sequence[Sequence[Expression]], iterations: int = 40, most_terms: int = 0
+        self,
+        models: Sequence[Sequence[Expression]],
+        iterations: int = 40,
+        most_terms: int = 0,
+        may_be_law: bool = True,
     ) -> float:
         """Fit the models and keep those that are the best of their complexity; the best score among them.
 
-        `most_terms`: for these models, where this is more than the limit.
+        `most_terms`: for these models, where this is more than the limit.  Models that may not be the law do not end
+        the search, however exact they are.
         """
+        self._may_be_law = may_be_law
         known = len(self.new)
         best = self._fit_and_take(models, iterations, most_terms)
         lines = [self._straightened(entry) for entry in self.new[known:] if entry.loss <= NEARLY_EXACT]
@@ -182,7 +189,8 @@ class Archive:
             self.entries[entry.complexity] = known[:KEPT]
             self.new.append(entry)
         if (
-            entry.loss <= self.exact
+            self._may_be_law
+            and entry.loss <= self.exact
             and (self.law is None or entry.complexity < self.law.complexity)
             and self._holds(entry)
         ):

@@ -116,7 +116,7 @@ class Image:
         outside = self.units - (self.units @ basis) @ basis.T
         novelty = np.linalg.norm(outside, axis=1)
         fresh = np.flatnonzero(novelty > 1e-3)
-        self.traverses += len(self.units) * (basis.shape[1] + 1)
+        screened, traverses = 0, len(self.units) * (basis.shape[1] + 1)
         r32, q32 = (residual / length).astype(np.float32), basis.T.astype(np.float32)
         additions: list[tuple[Expression, ...]] = []
         if len(fresh):
@@ -125,13 +125,20 @@ class Image:
             additions += [(self.atom(int(fresh[i])),) for i in np.argsort(-cosines, kind="stable")[:singles]]
             if sums and "add" in self.vocabulary:
                 pairs = self._varied(best_sums(directions, r32, MANY_PAIRS * sums), fresh, sums)
-                self.screened += len(fresh) * (len(fresh) - 1) // 2
-                self.traverses += len(fresh) * (len(fresh) - 1) // 2
+                screened += len(fresh) * (len(fresh) - 1) // 2
+                traverses += len(fresh) * (len(fresh) - 1) // 2
                 additions += [(self.atom(i), self.atom(j)) for i, j in pairs]
         if products and "mul" in self.vocabulary and self.target is None:
+            pairs_seen = len(self.factors) * (len(self.factors) + 1) // 2
+            screened += pairs_seen
+            traverses += pairs_seen * (2 + len(q32))
             additions += self._products(r32, q32, products)
         yield
-        return (yield from self.polish([(*start.expressions, *new) for new in additions]))
+        best = yield from self.polish([(*start.expressions, *new) for new in additions])
+        # Counted when the best have been fitted, too: a budget of candidates does not end between the two.
+        self.screened += screened
+        self.traverses += traverses
+        return best
 
     def _varied(self, pairs: Pairs, atoms: NDArray[np.intp], count: int) -> list[tuple[int, int]]:
         """The best pairs, but only one of every form: its constants will be fitted anyway."""
@@ -158,9 +165,6 @@ class Image:
         self, r32: NDArray[np.float32], q32: NDArray[np.float32], count: int
     ) -> list[tuple[Expression, ...]]:
         pairs = best_products(self.plain32, self.weighted32, r32, q32, MANY_PAIRS * count)
-        pairs_seen = len(self.factors) * (len(self.factors) + 1) // 2
-        self.screened += pairs_seen
-        self.traverses += pairs_seen * (2 + len(q32))
         varied = self._varied(pairs, self.factors, count)
         return [(self.vocabulary.product([self.atom(i), self.atom(j)]),) for i, j in varied]
 

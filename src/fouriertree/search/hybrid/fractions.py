@@ -22,6 +22,8 @@ Polynomial = list[tuple[int, float]]
 #: degree of the numerator and of the denominator together: of a target that is a fraction, and of others
 MOST_DEGREE, MOST_NEAR_DEGREE = 12, 4
 MOST_BELOW = 6
+#: numbers in a fraction that is believed to be a law because it is exact
+MOST_NUMBERS = 6
 #: squared error, relative to the target, of fractions worth a fit
 NEARLY = 1e-2
 #: a coefficient this small beside the largest, in terms of unit length, is rounding
@@ -37,6 +39,11 @@ class Fraction:
     above: Polynomial
     below: Polynomial
     loss: float  #: squared error relative to the target's, whatever number is in front
+
+    @property
+    def may_be_law(self) -> bool:
+        """Whether its numbers are few: with more of them, a fraction is equal to any smooth function, to rounding."""
+        return len(self.above) + len(self.below) - 2 <= MOST_NUMBERS
 
     def expression(self, v: Vocabulary, variable: Expression) -> Expression:
         return v.quotient(_written(v, variable, self.above), _written(v, variable, self.below))

@@ -217,10 +217,11 @@ class Hybrid:
         rows = archive.table.screen
         found = fractions(view.V[0, rows], view.t[rows], view.weights[rows], SPARE_ROWS)
         for degree, good in enumerate(found, 1):
-            written = [fraction.expression(v, view.variables[0]) for fraction in good]
-            models = [terms_for_target(v, view, IDENTITY, (1.0,), (e,), -1) for e in written]
             archive.traverses += passes(degree)
-            archive.offer([m for m in models if m is not None])
+            for fraction in good:
+                written = fraction.expression(v, view.variables[0])
+                model = terms_for_target(v, view, IDENTITY, (1.0,), (written,), -1)
+                archive.offer([model] if model is not None else [], may_be_law=fraction.may_be_law)
             yield
 
     # What the run tells ------------------------------------------------------------------------------------
