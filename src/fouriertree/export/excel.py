@@ -7,7 +7,7 @@ the number 0.1234567890123456 loses its last digit when it is read, and (-8)^(1/
 from __future__ import annotations
 
 from fouriertree.export.errors import ExportError
-from fouriertree.export.language import ARITHMETIC, Form, Language, calls, written
+from fouriertree.export.language import ARITHMETIC, BROKEN_POWER, WHOLE_POWER, Form, Language, calls, written
 from fouriertree.export.names import columns_of, shown
 from fouriertree.export.tree import whole_tree
 from fouriertree.expr.catalogue import ATOM, PRODUCT, SUM, UNARY
@@ -18,7 +18,7 @@ LONGEST, MOST_BRACKETS = 8192, 64
 DIGITS = 15
 
 
-def literal(value: float) -> tuple[str, int]:
+def literal(value: float) -> tuple[str, float]:
     """The number, as a sum of two if it has more digits than a spreadsheet reads.
 
     >>> literal(0.1 + 0.2)[0]
@@ -55,7 +55,10 @@ EXCEL = Language(
         "cube": Form("POWER({a},3)"),
         "pdiv": Form("IF({b}=0,1,{a}/{b})", needed=(PRODUCT, UNARY)),
         "plog": Form("IF({a}=0,0,LN(ABS({a})))"),
-        "pow": Form("IF(AND({a}<0,{b}<>INT({b})),NA(),POWER({a},{b}))"),
+        WHOLE_POWER: Form("POWER({a},{b})"),
+        BROKEN_POWER: Form("IF({a}<0,NA(),POWER({a},{b}))"),
+        # 0^0 is an error, too.
+        "pow": Form("IF({b}=0,1,IF(AND({a}<0,{b}<>INT({b})),NA(),POWER({a},{b})))"),
         "min": Form("MIN({a},{b})"),
         "max": Form("MAX({a},{b})"),
     },

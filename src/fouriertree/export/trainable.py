@@ -41,7 +41,7 @@ def trainable(
     """Columns, formula and the numbers c[0], c[1], … in it; `other` is how infinities and NaN are written."""
     numbers: list[float] = []
 
-    def literal(value: float) -> tuple[str, int]:
+    def literal(value: float) -> tuple[str, float]:
         if not math.isfinite(value):
             return other.replace("{value}", repr(value)), ATOM
         numbers.append(value)
