@@ -105,6 +105,7 @@ class Expected:
     tolerance: np.ndarray
     clear: np.ndarray  #: rows where the last digit of a part does not decide whether there is a finite value
     finite: np.ndarray  #: rows where all parts are finite
+    moderate: np.ndarray  #: rows where all parts are so small that their products are finite
     normal: np.ndarray  #: rows where no part is so small that it has lost digits
 
 
@@ -114,7 +115,7 @@ def expected(model: Model, X: np.ndarray, waves: float = 0.0) -> Expected:
     tree = whole_tree(model)
     rng = np.random.default_rng(2)
     parts = evaluated(tree, X)
-    noisy = np.array([evaluated(tree, X, rng, waves)[-1] for _ in range(6)])
+    noisy = np.array([evaluated(tree, X, rng, waves, snap)[-1] for snap in 3 * (False, True)])
     with np.errstate(all="ignore"):
         spread = np.abs(noisy - values).max(axis=0)
     same = np.array([np.isnan(v) == np.isnan(values) for v in noisy]).all(axis=0)
@@ -123,11 +124,17 @@ def expected(model: Model, X: np.ndarray, waves: float = 0.0) -> Expected:
     tolerance = 1e-12 * np.abs(values) + 40.0 * np.where(np.isfinite(spread), spread, 0.0)
     sizes = np.abs(parts)
     normal = ((sizes >= np.finfo(float).tiny) | (sizes == 0.0) | np.isnan(sizes)).all(axis=0)
-    return Expected(values, tolerance, same, np.isfinite(parts).all(axis=0), normal)
+    return Expected(
+        values, tolerance, same, np.isfinite(parts).all(axis=0), (sizes < 1e100).all(axis=0), normal
+    )
 
 
 def evaluated(
-    tree: Expression, X: np.ndarray, rng: np.random.Generator | None = None, waves: float = 0.0
+    tree: Expression,
+    X: np.ndarray,
+    rng: np.random.Generator | None = None,
+    waves: float = 0.0,
+    snap: bool = False,
 ) -> np.ndarray:
     """Values of all parts, the whole tree last: (n_tokens, n_rows); with `rng`, last digits are drawn."""
     stack, parts = [], []
@@ -145,7 +152,7 @@ def evaluated(
                     result = result * (1.0 + rng.choice([-2.0, 0.0, 2.0], len(X)) * 2.0**-52)
                     if row.name in ("sin", "cos", "tan"):
                         result += rng.choice([-waves, 0.0, waves], len(X))
-                        result[np.abs(result) < rng.choice([0.0, 2.0 * waves], len(X))] = 0.0
+                        result[np.abs(result) < 2.0 * waves * snap] = 0.0
         stack.append(result)
         parts.append(result)
     return np.array(parts)

@@ -6,6 +6,9 @@ the number 0.1234567890123456 loses its last digit when it is read, and (-8)^(1/
 
 from __future__ import annotations
 
+import math
+from decimal import ROUND_DOWN, Context
+
 from fouriertree.export.errors import ExportError
 from fouriertree.export.language import ARITHMETIC, BROKEN_POWER, WHOLE_POWER, Form, Language, calls, written
 from fouriertree.export.names import columns_of, shown
@@ -24,9 +27,11 @@ def literal(value: float) -> tuple[str, float]:
     >>> literal(0.1 + 0.2)[0]
     '(0.3+5.55111512312578E-17)'
     """
-    if value - value != 0.0:
+    if not math.isfinite(value):
         return "NA()", ATOM
     first = float(f"{value:.{DIGITS}g}")
+    if math.isinf(first):  # rounded upwards beyond the largest number
+        first = float(Context(prec=DIGITS, rounding=ROUND_DOWN).create_decimal(value))
     rest = value - first
     text = shortest(first) if rest == 0.0 else f"{shortest(first)}{shortest(rest, plus='+')}"
     return (text, ATOM) if rest == 0.0 and value >= 0.0 else (f"({text})", ATOM)
