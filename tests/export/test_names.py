@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from fouriertree import Model, parse
 from fouriertree.export import TARGETS, ExportError, export
-from fouriertree.export.names import RESERVED, identifier, shown
+from fouriertree.export.keywords import RESERVED
+from fouriertree.export.names import identifier, shown
 
 from .runners import EXACT, identifiers, python, spreadsheet
 

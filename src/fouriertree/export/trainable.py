@@ -7,7 +7,7 @@ import math
 from fouriertree.export.language import ARITHMETIC, Code, Form, Language, calls, written
 from fouriertree.export.names import Column, columns_of
 from fouriertree.export.tree import whole_tree
-from fouriertree.expr.catalogue import ATOM
+from fouriertree.expr.catalogue import ATOM, PRODUCT, UNARY
 from fouriertree.model import Model
 
 
@@ -23,7 +23,8 @@ def table(module: str, pow_: str) -> dict[str, Form]:
         )
         | {
             "pdiv": Form(
-                f"{module}.where({{b}} == 0.0, 1.0, {{a}} / {safe.replace('{x}', '{b}')})", needed=(2, 3)
+                f"{module}.where({{b}} == 0.0, 1.0, {{a}} / {safe.replace('{x}', '{b}')})",
+                needed=(PRODUCT, UNARY),
             ),
             "plog": Form(
                 f"{module}.where({{a}} == 0.0, 0.0, {module}.log({module}.abs({safe.replace('{x}', '{a}')})))"
