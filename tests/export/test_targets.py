@@ -176,6 +176,8 @@ def test_parts_that_are_used_twice_are_computed_once():
     model = Model((1.0,), (tree,))
     for target in ("python", "c", "javascript", "julia", "duckdb", "torch", "jax"):
         assert len(TARGETS[target].write(model)) < 20_000
+    with pytest.raises(ExportError, match="Excel takes formulas of 8192 characters"):
+        export(model, "excel")
     (found,) = python([model], np.array([[1.0]]), None)
     assert found == pytest.approx(model.predict([[1.0]]))
 

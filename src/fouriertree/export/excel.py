@@ -29,6 +29,8 @@ def literal(value: float) -> tuple[str, float]:
     """
     if not math.isfinite(value):
         return "NA()", ATOM
+    if value == 0.0:  # there is no -0
+        return "0", ATOM
     first = float(f"{value:.{DIGITS}g}")
     if math.isinf(first):  # rounded upwards beyond the largest number
         first = float(Context(prec=DIGITS, rounding=ROUND_DOWN).create_decimal(value))
@@ -70,6 +72,7 @@ EXCEL = Language(
     literal,
     lines=False,
     deepest=10**9,
+    longest=LONGEST,
 )
 
 
@@ -102,10 +105,7 @@ def letters(column: int) -> str:
 
 def check(formula: str) -> None:
     """ExportError if the formula is too long or too deep for Excel."""
-    if len(formula) > LONGEST:
-        raise ExportError(
-            f"Excel takes formulas of {LONGEST} characters, and this one has {len(formula)}; choose a shorter one"
-        )
+    EXCEL.check_length(formula)
     depth = deepest = 0
     for character in formula:
         depth += (character == "(") - (character == ")")

@@ -91,6 +91,7 @@ class Language:
     #: else how a part is named within it: (text with the name, the name, its value) -> text
     let: Callable[[str, str, str], str] | None = None
     deepest: int = DEEPEST
+    longest: int | None = None  #: characters
     brackets: tuple[str, str] = ("(", ")")
 
     def form(self, row: Primitive, last: float | None) -> Form:
@@ -106,6 +107,12 @@ class Language:
         raise ExportError(
             f"{self.name} has no {row.name}{own}; choose a formula without it, or export to JSON"
         )
+
+    def check_length(self, text: str) -> None:
+        if self.longest is not None and len(text) > self.longest:
+            raise ExportError(
+                f"{self.name} takes formulas of {self.longest} characters, and this one has more; choose a shorter one"
+            )
 
 
 @dataclass(frozen=True)
@@ -160,28 +167,31 @@ class _Writer:
     def _apply(self, form: Form, arguments: list[Piece]) -> Piece:
         if max(argument.depth for argument in arguments) >= self.language.deepest:
             arguments = [self._named(argument) for argument in arguments]
-        texts: dict[str, str] = {}
         bound: dict[str, str] = {}
-        depths: list[int] = []
-        binding = form.binding
-        for place, argument, needed in zip("ab", arguments, form.needed, strict=False):
-            if form.repeats(place) and argument.depth > 0:
-                if not self.language.lines:
-                    depths.append(argument.depth + 2)
-                argument = self._once(argument, bound)
-            texts[place] = self._within(argument, needed)
-            first = form.text.startswith(f"{{{place}}}") and argument.binding >= needed
-            depths.append(argument.depth + (self.language.lines or not first))
-            # A minus sign in front is one of the whole.
-            binding = min(binding, argument.binding) if first else binding
-        text = form.filled(texts)
+        placed = {
+            place: self._placed(form, place, argument, needed, bound)
+            for place, argument, needed in zip("ab", arguments, form.needed, strict=False)
+        }
+        text = form.filled({place: piece.text for place, piece in placed.items()})
         if self.language.let is not None:
             for name, value in bound.items():
                 text = self.language.let(text, name, value)
-        return Piece(text, ATOM if bound else binding, max(depths))
+        self.language.check_length(text)
+        # A minus sign in front is one of the whole.
+        binding = min(form.binding, placed["a"].binding) if form.text.startswith("{a}") else form.binding
+        return Piece(text, ATOM if bound else binding, max(piece.depth for piece in placed.values()))
 
-    def _within(self, piece: Piece, needed: float) -> str:
-        return piece.text if piece.binding >= needed else piece.text.join(self.language.brackets)
+    def _placed(self, form: Form, place: str, argument: Piece, needed: float, bound: dict[str, str]) -> Piece:
+        """The argument as it stands in the form, and how deep the form is because of it."""
+        depth = argument.depth
+        if form.repeats(place) and depth > 0:
+            argument = self._once(argument, bound)
+            depth = 0 if self.language.lines else depth + 1
+        inside = argument.binding < needed
+        text = argument.text.join(self.language.brackets) if inside else argument.text
+        # What comes first and has no brackets is no deeper than it was, for a parser that sees no end of it.
+        first = form.text.startswith(f"{{{place}}}") and not inside and not self.language.lines
+        return Piece(text, ATOM if inside else argument.binding, depth + (not first))
 
     def _once(self, piece: Piece, bound: dict[str, str]) -> Piece:
         """What to write instead of a part that is to be written more than once."""
