@@ -50,7 +50,7 @@ def test_the_reference_of_the_command_is_current():
 
 def test_every_option_is_documented():
     page = (ROOT / "docs" / "cli.md").read_text("utf-8")
-    for command in ("fit", "predict", "demo", "paper", "problems", "bench"):
+    for command in ("fit", "predict", "export", "demo", "paper", "problems", "bench"):
         shown = CliRunner().invoke(app, [command, "--help"]).stdout
         for option in set(re.findall(r"--[a-z-]+", shown)) - {"--help"}:
             assert option in page

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from fouriertree._version import __version__
-from fouriertree.cli import bench, demo, fit, paper, predict, problems, report
+from fouriertree.cli import bench, demo, export, fit, paper, predict, problems, report
 from fouriertree.cli.errors import BAD_INPUT, INTERRUPTED, InputError
 from fouriertree.cli.output import printing, say
 
@@ -63,6 +63,7 @@ app = typer.Typer(
 )
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
+app.command("export")(export.export)
 app.command("report")(report.report)
 app.command("demo")(demo.demo)
 app.command("paper")(paper.paper)

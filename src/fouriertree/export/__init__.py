@@ -42,7 +42,7 @@ from fouriertree.export.torch_source import module as torch_module
 from fouriertree.expr.primitives import did_you_mean
 from fouriertree.model import Model
 
-__all__ = ["TARGETS", "ExportError", "Target", "export", "jax_function", "torch_module"]
+__all__ = ["TARGETS", "ExportError", "Target", "export", "find", "jax_function", "torch_module"]
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,10 @@ class Target:
     name: str
     suffix: str  #: of a file
     description: str
-    write: Callable[..., str | bytes]  #: what stands in the file
+    write: Callable[..., str | bytes]  #: the content of a file
     extra: str | None = None  #: the optional dependencies that `export` needs
-    make: Callable[[Model], object] | None = (
-        None  #: what `export` returns, if that is not what stands in the file
-    )
+    binary: bool = False  #: whether the content is no text
+    make: Callable[[Model], object] | None = None  #: what `export` returns instead of it
 
 
 _ROWS = (
@@ -75,9 +74,11 @@ _ROWS = (
         "postgresql", ".sql", "an SQL expression for PostgreSQL", partial(sql.write, dialect="postgresql")
     ),
     Target("excel", ".txt", "a formula for a spreadsheet", excel.write),
-    Target("onnx", ".onnx", "an ONNX graph, in double precision", onnx_graph.write, "onnx"),
-    Target("torch", ".py", "a trainable PyTorch module", torch_source.write, "torch", torch_source.module),
-    Target("jax", ".py", "a trainable JAX function", jax_source.write, "jax", jax_source.function),
+    Target("onnx", ".onnx", "an ONNX graph, in double precision", onnx_graph.write, "onnx", binary=True),
+    Target(
+        "torch", ".py", "a trainable PyTorch module", torch_source.write, "torch", make=torch_source.module
+    ),
+    Target("jax", ".py", "a trainable JAX function", jax_source.write, "jax", make=jax_source.function),
     Target("json", ".json", "names and terms, which Model.from_json reads", json_text.write),
 )
 TARGETS: Mapping[str, Target] = MappingProxyType({row.name: row for row in _ROWS})

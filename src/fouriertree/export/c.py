@@ -5,6 +5,7 @@ from __future__ import annotations
 from fouriertree.export.language import ARITHMETIC, Form, Language, calls, literals
 from fouriertree.export.names import comments
 from fouriertree.export.prepared import checked_function, prepared
+from fouriertree.expr.catalogue import PRODUCT, UNARY
 from fouriertree.model import Model
 
 
@@ -15,7 +16,7 @@ def table(name: str, space: str, inf: str, nan: str) -> Language:
         ARITHMETIC
         | calls("sin cos tan exp log sqrt abs=fabs tanh asin acos atan", call)
         | {
-            "pdiv": Form("({b} == 0.0 ? 1.0 : {a} / {b})", needed=(2, 3)),
+            "pdiv": Form("({b} == 0.0 ? 1.0 : {a} / {b})", needed=(PRODUCT, UNARY)),
             "plog": Form(f"({{a}} == 0.0 ? 0.0 : {space}log({space}fabs({{a}})))"),
             "pow": Form(f"{space}pow({{a}}, {{b}})"),
             # Written so that a NaN on either side comes out; fmin would drop it.

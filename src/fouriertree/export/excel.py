@@ -6,8 +6,11 @@ the number 0.1234567890123456 loses its last digit when it is read, and (-8)^(1/
 
 from __future__ import annotations
 
+import math
+from decimal import ROUND_DOWN, Context
+
 from fouriertree.export.errors import ExportError
-from fouriertree.export.language import ARITHMETIC, Form, Language, calls, written
+from fouriertree.export.language import ARITHMETIC, BROKEN_POWER, WHOLE_POWER, Form, Language, calls, written
 from fouriertree.export.names import columns_of, shown
 from fouriertree.export.tree import whole_tree
 from fouriertree.expr.catalogue import ATOM, PRODUCT, SUM, UNARY
@@ -18,15 +21,19 @@ LONGEST, MOST_BRACKETS = 8192, 64
 DIGITS = 15
 
 
-def literal(value: float) -> tuple[str, int]:
+def literal(value: float) -> tuple[str, float]:
     """The number, as a sum of two if it has more digits than a spreadsheet reads.
 
     >>> literal(0.1 + 0.2)[0]
     '(0.3+5.55111512312578E-17)'
     """
-    if value - value != 0.0:
+    if not math.isfinite(value):
         return "NA()", ATOM
+    if value == 0.0:  # there is no -0
+        return "0", ATOM
     first = float(f"{value:.{DIGITS}g}")
+    if math.isinf(first):  # rounded upwards beyond the largest number
+        first = float(Context(prec=DIGITS, rounding=ROUND_DOWN).create_decimal(value))
     rest = value - first
     text = shortest(first) if rest == 0.0 else f"{shortest(first)}{shortest(rest, plus='+')}"
     return (text, ATOM) if rest == 0.0 and value >= 0.0 else (f"({text})", ATOM)
@@ -55,13 +62,17 @@ EXCEL = Language(
         "cube": Form("POWER({a},3)"),
         "pdiv": Form("IF({b}=0,1,{a}/{b})", needed=(PRODUCT, UNARY)),
         "plog": Form("IF({a}=0,0,LN(ABS({a})))"),
-        "pow": Form("IF(AND({a}<0,{b}<>INT({b})),NA(),POWER({a},{b}))"),
+        WHOLE_POWER: Form("POWER({a},{b})"),
+        BROKEN_POWER: Form("IF({a}<0,NA(),POWER({a},{b}))"),
+        # 0^0 is an error, too.
+        "pow": Form("IF({b}=0,1,IF(AND({a}<0,{b}<>INT({b})),NA(),POWER({a},{b})))"),
         "min": Form("MIN({a},{b})"),
         "max": Form("MAX({a},{b})"),
     },
     literal,
     lines=False,
     deepest=10**9,
+    longest=LONGEST,
 )
 
 
@@ -94,10 +105,7 @@ def letters(column: int) -> str:
 
 def check(formula: str) -> None:
     """ExportError if the formula is too long or too deep for Excel."""
-    if len(formula) > LONGEST:
-        raise ExportError(
-            f"Excel takes formulas of {LONGEST} characters, and this one has {len(formula)}; choose a shorter one"
-        )
+    EXCEL.check_length(formula)
     depth = deepest = 0
     for character in formula:
         depth += (character == "(") - (character == ")")

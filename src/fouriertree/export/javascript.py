@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from fouriertree.export.language import ARITHMETIC, Form, Language, calls, literals
+from fouriertree.export.language import ARITHMETIC, BROKEN_POWER, WHOLE_POWER, Form, Language, calls, literals
 from fouriertree.export.names import comments
 from fouriertree.export.prepared import checked_function, prepared
+from fouriertree.expr.catalogue import PRODUCT, UNARY
 from fouriertree.model import Model
 
 JAVASCRIPT = Language(
@@ -12,8 +13,10 @@ JAVASCRIPT = Language(
     ARITHMETIC
     | calls("sin cos tan exp log sqrt abs tanh asin acos atan", "Math.{name}({a})")
     | {
-        "pdiv": Form("({b} === 0 ? 1.0 : {a} / {b})", needed=(2, 3)),
+        "pdiv": Form("({b} === 0 ? 1.0 : {a} / {b})", needed=(PRODUCT, UNARY)),
         "plog": Form("({a} === 0 ? 0.0 : Math.log(Math.abs({a})))"),
+        WHOLE_POWER: Form("Math.pow({a}, {b})"),
+        BROKEN_POWER: Form("Math.pow({a}, {b})"),
         # 1 to any power is 1, and so is -1 to an infinite one: there JavaScript says NaN.
         "pow": Form(
             "(Math.abs({a}) === 1 && ({a} === 1 || Math.abs({b}) === Infinity) ? 1.0 : Math.pow({a}, {b}))"

@@ -14,7 +14,7 @@ FORMS = table("jnp", "power")
 
 def write(model: Model) -> str:
     """Source of `predict(parameters, X)`, with X (…, n_columns) the columns of the fit, and of its `PARAMETERS`."""
-    columns, code, numbers = trainable(model, "JAX", FORMS, "jnp.{value}")
+    columns, code, numbers = trainable(model, "JAX", FORMS, 'jnp.array(float("{value}"))')
     value = code.value if columns else f"jnp.broadcast_to({code.value}, X.shape[:-1])"
     lines = [
         "import jax.numpy as jnp",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from fouriertree.export.language import ARITHMETIC, Form, Language, calls, literals
 from fouriertree.export.names import comments
 from fouriertree.export.prepared import checked_function, prepared
+from fouriertree.expr.catalogue import PRODUCT, UNARY
 from fouriertree.model import Model
 
 HELPERS = {
@@ -34,7 +35,7 @@ JULIA = Language(
     | calls("exp abs tanh atan")
     | calls("sin cos tan log sqrt asin acos", "{name}_or_nan({a})")
     | {
-        "pdiv": Form("({b} == 0.0 ? 1.0 : {a} / {b})", needed=(2, 3)),
+        "pdiv": Form("({b} == 0.0 ? 1.0 : {a} / {b})", needed=(PRODUCT, UNARY)),
         "plog": Form("({a} == 0.0 ? 0.0 : log(abs({a})))"),
         "pow": Form("power_or_nan({a}, {b})"),
         "min": Form("min({a}, {b})"),

@@ -26,8 +26,8 @@ class Form:
     """
 
     text: str
-    binding: int = ATOM
-    needed: tuple[int, int] = (0, 0)
+    binding: float = ATOM
+    needed: tuple[float, float] = (0, 0)
 
     def repeats(self, place: str) -> bool:
         return self.text.count(f"{{{place}}}") > 1
@@ -61,14 +61,16 @@ ARITHMETIC: dict[str, Form] = {
 }
 
 
+#: keys of a table, beside the names of operators: powers with a given exponent
+WHOLE_POWER, BROKEN_POWER = "pow to a whole number", "pow to another number"
 #: a number such that it is read back exactly, and how strongly it binds
-Literal = Callable[[float], tuple[str, int]]
+Literal = Callable[[float], tuple[str, float]]
 
 
 def literals(inf: str, nan: str, number: Callable[[float], str] = repr) -> Literal:
     """Numbers that start with a minus sign where they are negative."""
 
-    def literal(value: float) -> tuple[str, int]:
+    def literal(value: float) -> tuple[str, float]:
         if math.isnan(value):
             return nan, ATOM
         text = number(value) if math.isfinite(value) else inf if value > 0.0 else f"-{inf}"
@@ -89,15 +91,28 @@ class Language:
     #: else how a part is named within it: (text with the name, the name, its value) -> text
     let: Callable[[str, str, str], str] | None = None
     deepest: int = DEEPEST
+    longest: int | None = None  #: characters
     brackets: tuple[str, str] = ("(", ")")
 
-    def form(self, row: Primitive) -> Form:
+    def form(self, row: Primitive, last: float | None) -> Form:
+        """The template of an operator; `last` is its last argument if that is a number."""
+        if row.name == "pow" and last is not None and math.isfinite(last) and last != 0.0:
+            # Where a language needs a guard for powers, it needs less of it if it knows the exponent.
+            key = WHOLE_POWER if last.is_integer() else BROKEN_POWER
+            if key in self.forms:
+                return self.forms[key]
         if row.name in self.forms:
             return self.forms[row.name]
         own = ", an operator of your own" if row.opcode >= USER_OPCODE_START else ""
         raise ExportError(
             f"{self.name} has no {row.name}{own}; choose a formula without it, or export to JSON"
         )
+
+    def check_length(self, text: str) -> None:
+        if self.longest is not None and len(text) > self.longest:
+            raise ExportError(
+                f"{self.name} takes formulas of {self.longest} characters, and this one has more; choose a shorter one"
+            )
 
 
 @dataclass(frozen=True)
@@ -112,8 +127,9 @@ class Code:
 @dataclass(frozen=True)
 class Piece:
     text: str
-    binding: int
-    depth: int = 0
+    binding: float
+    depth: int = 0  #: levels of operators, or of brackets where no lines can stand before the formula
+    value: float | None = None  #: of a number
 
 
 def written(
@@ -138,33 +154,44 @@ class _Writer:
         tokens = zip(tree.op.tolist(), tree.arg.tolist(), tree.const.tolist(), strict=True)
         for code, column, value in tokens:
             if code == CONST:
-                stack.append(Piece(*self.language.literal(value)))
+                stack.append(Piece(*self.language.literal(value), value=value))
             elif code == VAR:
                 stack.append(Piece(self.columns[column], ATOM))
             else:
                 row = tree.primitives.by_opcode(code)
                 used.add(row.name)
-                stack[-row.arity :] = [self._apply(self.language.form(row), stack[-row.arity :])]
+                form = self.language.form(row, stack[-1].value)
+                stack[-row.arity :] = [self._apply(form, stack[-row.arity :])]
         return Code(tuple(self.parts), stack[0].text, frozenset(used))
 
     def _apply(self, form: Form, arguments: list[Piece]) -> Piece:
         if max(argument.depth for argument in arguments) >= self.language.deepest:
             arguments = [self._named(argument) for argument in arguments]
-        depth = 1 + max(argument.depth for argument in arguments)
-        texts: dict[str, str] = {}
         bound: dict[str, str] = {}
-        for place, argument, needed in zip("ab", arguments, form.needed, strict=False):
-            if form.repeats(place) and argument.depth > 0:
-                argument = self._once(argument, bound)
-            texts[place] = self._within(argument, needed)
-        text = form.filled(texts)
+        placed = {
+            place: self._placed(form, place, argument, needed, bound)
+            for place, argument, needed in zip("ab", arguments, form.needed, strict=False)
+        }
+        text = form.filled({place: piece.text for place, piece in placed.items()})
         if self.language.let is not None:
             for name, value in bound.items():
                 text = self.language.let(text, name, value)
-        return Piece(text, ATOM if bound else form.binding, depth)
+        self.language.check_length(text)
+        # A minus sign in front is one of the whole.
+        binding = min(form.binding, placed["a"].binding) if form.text.startswith("{a}") else form.binding
+        return Piece(text, ATOM if bound else binding, max(piece.depth for piece in placed.values()))
 
-    def _within(self, piece: Piece, needed: int) -> str:
-        return piece.text if piece.binding >= needed else piece.text.join(self.language.brackets)
+    def _placed(self, form: Form, place: str, argument: Piece, needed: float, bound: dict[str, str]) -> Piece:
+        """The argument as it stands in the form, and how deep the form is because of it."""
+        depth = argument.depth
+        if form.repeats(place) and depth > 0:
+            argument = self._once(argument, bound)
+            depth = 0 if self.language.lines else depth + 1
+        inside = argument.binding < needed
+        text = argument.text.join(self.language.brackets) if inside else argument.text
+        # What comes first and has no brackets is no deeper than it was, for a parser that sees no end of it.
+        first = form.text.startswith(f"{{{place}}}") and not inside and not self.language.lines
+        return Piece(text, ATOM if inside else argument.binding, depth + (not first))
 
     def _once(self, piece: Piece, bound: dict[str, str]) -> Piece:
         """What to write instead of a part that is to be written more than once."""
@@ -181,7 +208,8 @@ class _Writer:
             return piece
         if not self.language.lines:
             raise ExportError(
-                f"{self.language.name} takes no formula of more than {self.language.deepest} levels; choose another one"
+                f"{self.language.name} takes formulas of {self.language.deepest} levels, and this one has more;"
+                " choose a shorter one"
             )
         self.parts.append((self._new_name(), piece.text))
         return Piece(self.parts[-1][0], ATOM)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fouriertree.export.language import ARITHMETIC, Form, Language, calls, infix, written
+from fouriertree.export.language import ARITHMETIC, Form, Language, calls, written
 from fouriertree.export.names import columns_of
 from fouriertree.export.tree import whole_tree
 from fouriertree.expr.catalogue import ATOM, POWER, PRODUCT, SUM, UNARY
@@ -26,7 +26,11 @@ DEFINITIONS = {
 }
 
 
-def literal(value: float) -> tuple[str, int]:
+#: a minus sign may stand before the first summand and the first factor, and nowhere else without brackets
+NEGATIVE = SUM + 0.5
+
+
+def literal(value: float) -> tuple[str, float]:
     r"""
     >>> literal(2.5)[0], literal(1e-9)[0]
     ('2.5', '1 \\cdot 10^{-9}')
@@ -35,8 +39,7 @@ def literal(value: float) -> tuple[str, int]:
         return r"\mathrm{NaN}", ATOM
     digits, _, exponent = repr(abs(value)).removesuffix(".0").partition("e")
     text = digits.replace("inf", r"\infty") + (rf" \cdot 10^{{{int(exponent)}}}" if exponent else "")
-    # A negative number stands in brackets wherever it is not the first.
-    return (f"-{text}", 0) if value < 0.0 else (text, PRODUCT if exponent else ATOM)
+    return (f"-{text}", NEGATIVE) if value < 0.0 else (text, PRODUCT if exponent else ATOM)
 
 
 LATEX = Language(
@@ -45,13 +48,10 @@ LATEX = Language(
     | calls("sin cos tan exp log=ln tanh asin=arcsin acos=arccos atan=arctan", r"\{name}\left({a}\right)")
     | calls("plog", r"\operatorname{{name}}\left({a}\right)")
     | {
-        # A first summand may start with a minus sign.
-        "add": Form("{a} + {b}", SUM, (0, PRODUCT)),
-        "sub": Form("{a} - {b}", SUM, (0, PRODUCT)),
-        "mul": infix(r"\cdot", PRODUCT),
+        "mul": Form(r"{a} \cdot {b}", PRODUCT, (NEGATIVE, UNARY)),
         "div": Form(r"\frac{{a}}{{b}}", UNARY),
         "inv": Form(r"\frac{1}{{a}}", UNARY),
-        "neg": Form("-{a}", 0, (POWER, 0)),
+        "neg": Form("-{a}", NEGATIVE, (POWER, 0)),
         "square": Form("{a}^{2}", POWER, (ATOM, 0)),
         "cube": Form("{a}^{3}", POWER, (ATOM, 0)),
         "pow": Form("{a}^{{b}}", POWER, (ATOM, 0)),

@@ -9,34 +9,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from fouriertree.export.errors import ExportError
+from fouriertree.export.keywords import RESERVED
 from fouriertree.expr import Expression
 from fouriertree.model import Model
 
 #: MATLAB cuts names after 63 characters
 LONGEST = 40
-#: keywords, and names that generated code relies on, of all languages together
-_WORDS = """
-False None True and as assert async await break case class continue def del elif else except finally for from global
-if import in is lambda match nonlocal not or pass raise return try type while with yield print
-alignas alignof asm auto bool catch char char8_t char16_t char32_t compl concept const consteval constexpr constinit
-const_cast decltype default delete do double dynamic_cast enum explicit export extern far float friend goto huge inline
-int int8_t long mutable namespace near new noexcept nullptr operator private protected public register reinterpret_cast
-requires restrict short signed sizeof static static_assert static_cast struct switch template this thread_local throw
-typedef typeid typename typeof union unsigned using virtual void volatile wchar_t xor bitand bitor and_eq or_eq xor_eq
-not_eq signgam linux unix i386 errno main std math
-abstract arguments boolean byte debugger eval final function implements instanceof interface let native null package
-super synchronized throws transient var NaN Infinity undefined Math Number Object exports module
-begin baremodule end macro outer quote where elseif local missing nothing isa
-otherwise parfor persistent spmd classdef methods properties events enumeration endfunction endif endwhile
-unwind_protect until ans eps i j pi e inf nan isnan isinf isfinite signbit floor mod size zeros ones true false real
-repeat next TRUE FALSE NULL NA NA_integer_ NA_real_ Inf T F c q t rep_len length suppressWarnings
-sympy np numpy torch jax jnp X self parameters predict formula y result
-add sub mul div pdiv sin cos tan exp log plog sqrt square cube inv neg abs fabs tanh asin acos atan pow min max
-power minimum maximum ifelse pmin pmax
-"""
-RESERVED = frozenset(_WORDS.split())
-
-
 #: names of parts and of functions in generated code
 OURS = re.compile(r"t[0-9]+|\w+_(or|with)_nan")
 
@@ -68,7 +46,7 @@ def identifier(name: str) -> str:
     >>> [identifier(name) for name in ["top speed", "größe", "2nd", "while", "100 %", "μ"]]
     ['top_speed', 'gro_e', 'x_2nd', 'x_while', 'x_100', '']
     """
-    word = re.sub(r"_+", "_", re.sub(r"[^A-Za-z0-9]", "_", without_marks(name))).strip("_")[:LONGEST]
+    word = re.sub(r"[^A-Za-z0-9]+", "_", without_marks(name)).strip("_")[:LONGEST].strip("_")
     if not word:
         return ""
     # Words in capitals are macros in C more often than not.

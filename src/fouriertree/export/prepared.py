@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from fouriertree.export.errors import ExportError
+from fouriertree.export.keywords import RESERVED
 from fouriertree.export.language import Code, Language, written
-from fouriertree.export.names import RESERVED, Column, columns_of
+from fouriertree.export.names import Column, columns_of
 from fouriertree.export.tree import whole_tree
 from fouriertree.model import Model
 

@@ -9,14 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from fouriertree.export.errors import ExportError
-from fouriertree.export.language import ARITHMETIC, Form, Language, calls, literals, written
+from fouriertree.export.language import (
+    ARITHMETIC,
+    BROKEN_POWER,
+    WHOLE_POWER,
+    Form,
+    Language,
+    calls,
+    literals,
+    written,
+)
 from fouriertree.export.names import columns_of
 from fouriertree.export.tree import whole_tree
 from fouriertree.expr.catalogue import PRODUCT, UNARY
 from fouriertree.model import Model
 
-#: SQLite takes expressions of 1000 levels, of which an operator here can need four
-DEEPEST = 200
+#: brackets within each other: the parser of SQLite keeps 100 words, of which a bracket can need seven
+DEEPEST_SQLITE, DEEPEST = 12, 100
 
 
 def subquery(text: str, name: str, value: str) -> str:
@@ -47,7 +56,7 @@ SQLITE = Language(
     literals("9e999", "NULL"),
     lines=False,
     let=subquery,
-    deepest=DEEPEST,
+    deepest=DEEPEST_SQLITE,
 )
 #: outside of its domain a function stops the query, in PostgreSQL and in DuckDB before version 2
 GUARDED = {
@@ -100,6 +109,8 @@ POSTGRESQL = Language(
         "div": Form("{a} / NULLIF({b}, 0.0)", PRODUCT, (PRODUCT, 0)),
         "inv": Form("1.0 / NULLIF({a}, 0.0)", PRODUCT),
         "exp": Form("CASE WHEN {a} < -745.0 THEN 0.0 WHEN {a} < 709.0 THEN exp({a}) END", 0),
+        WHOLE_POWER: Form("CASE WHEN {a} <> 0.0 OR {b} > 0.0 THEN power({a}, {b}) END", 0),
+        BROKEN_POWER: Form("CASE WHEN {a} > 0.0 OR ({a} = 0.0 AND {b} > 0.0) THEN power({a}, {b}) END", 0),
         "pow": Form(
             "CASE WHEN ({a} > 0.0) OR ({a} = 0.0 AND {b} >= 0.0) OR ({a} < 0.0 AND {b} = floor({b}))"
             " THEN power({a}, {b}) END",

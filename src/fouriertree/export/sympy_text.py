@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fouriertree.export.language import ARITHMETIC, Form, Language, calls, literals
 from fouriertree.export.prepared import prepared
-from fouriertree.expr.catalogue import POWER
+from fouriertree.expr.catalogue import ATOM, POWER, PRODUCT, UNARY
 from fouriertree.model import Model
 
 SYMPY = Language(
@@ -12,12 +12,12 @@ SYMPY = Language(
     ARITHMETIC
     | calls("sin cos tan exp log sqrt abs=Abs tanh asin acos atan", "sympy.{name}({a})")
     | {
-        "square": Form("{a}**2", POWER, (5, 0)),
-        "cube": Form("{a}**3", POWER, (5, 0)),
-        "inv": Form("1 / {a}", 2, (3, 0)),
-        "pdiv": Form("sympy.Piecewise((1, sympy.Eq({b}, 0)), ({a} / {b}, True))", needed=(2, 3)),
+        "square": Form("{a}**2", POWER, (ATOM, 0)),
+        "cube": Form("{a}**3", POWER, (ATOM, 0)),
+        "inv": Form("1 / {a}", PRODUCT, (UNARY, 0)),
+        "pdiv": Form("sympy.Piecewise((1, sympy.Eq({b}, 0)), ({a} / {b}, True))", needed=(PRODUCT, UNARY)),
         "plog": Form("sympy.Piecewise((0, sympy.Eq({a}, 0)), (sympy.log(sympy.Abs({a})), True))"),
-        "pow": Form("{a}**{b}", POWER, (5, 3)),
+        "pow": Form("{a}**{b}", POWER, (ATOM, UNARY)),
         "min": Form("sympy.Min({a}, {b})"),
         "max": Form("sympy.Max({a}, {b})"),
     },

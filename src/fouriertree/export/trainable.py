@@ -7,7 +7,7 @@ import math
 from fouriertree.export.language import ARITHMETIC, Code, Form, Language, calls, written
 from fouriertree.export.names import Column, columns_of
 from fouriertree.export.tree import whole_tree
-from fouriertree.expr.catalogue import ATOM
+from fouriertree.expr.catalogue import ATOM, PRODUCT, UNARY
 from fouriertree.model import Model
 
 
@@ -23,7 +23,8 @@ def table(module: str, pow_: str) -> dict[str, Form]:
         )
         | {
             "pdiv": Form(
-                f"{module}.where({{b}} == 0.0, 1.0, {{a}} / {safe.replace('{x}', '{b}')})", needed=(2, 3)
+                f"{module}.where({{b}} == 0.0, 1.0, {{a}} / {safe.replace('{x}', '{b}')})",
+                needed=(PRODUCT, UNARY),
             ),
             "plog": Form(
                 f"{module}.where({{a}} == 0.0, 0.0, {module}.log({module}.abs({safe.replace('{x}', '{a}')})))"
@@ -41,7 +42,7 @@ def trainable(
     """Columns, formula and the numbers c[0], c[1], … in it; `other` is how infinities and NaN are written."""
     numbers: list[float] = []
 
-    def literal(value: float) -> tuple[str, int]:
+    def literal(value: float) -> tuple[str, float]:
         if not math.isfinite(value):
             return other.replace("{value}", repr(value)), ATOM
         numbers.append(value)

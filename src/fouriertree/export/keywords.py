@@ -1,0 +1,35 @@
+"""Words that a column cannot be called in generated code: the same for all languages, so that it is called one way."""
+
+PYTHON = """
+False None True and as assert async await break case class continue def del elif else except finally for from global if
+import in is lambda match nonlocal not or pass print raise return try type while with yield
+"""
+C = """
+alignas alignof and_eq asm auto bitand bitor bool catch char char16_t char32_t char8_t co_await co_return co_yield compl
+concept const const_cast consteval constexpr constinit decltype default delete do double dynamic_cast enum explicit
+export extern far float friend goto huge inline int long mutable namespace near new noexcept not_eq nullptr operator
+or_eq private protected public register reinterpret_cast requires restrict short signed sizeof static static_assert
+static_cast struct switch template this thread_local throw typedef typeid typename typeof union unsigned using virtual
+void volatile wchar_t xor xor_eq errno i386 linux main signgam std unix
+"""
+JAVASCRIPT = """
+Infinity Math NaN Number Object abstract arguments boolean byte debugger eval exports final function implements
+instanceof interface let module native null package super synchronized throws transient undefined var
+"""
+JULIA = """
+Float64 Inf baremodule begin end elseif isa isinf isnan local macro missing mod nothing outer quote signbit where
+"""
+MATLAB = """
+ans classdef e end_try_catch end_unwind_protect endarguments endclassdef endenumeration endevents endfor endfunction
+endif endmethods endparfor endproperties endspmd endswitch endwhile enumeration eps events false floor i inf isfinite j
+methods nan ones otherwise parfor persistent pi properties real size spmd true until unwind_protect
+unwind_protect_cleanup zeros
+"""
+R = "F FALSE NA NULL T TRUE c ifelse length next pmax pmin q repeat suppressWarnings t"
+#: of the generated code itself, and of the modules that it needs
+OURS = """
+X formula jax jnp math np numpy parameters predict result self sympy torch y
+abs acos add asin atan cos cube div exp fabs inv log max maximum min minimum mul neg pdiv plog pow power sin sqrt square
+sub tan tanh
+"""
+RESERVED = frozenset(" ".join([PYTHON, C, JAVASCRIPT, JULIA, MATLAB, R, OURS]).split())
