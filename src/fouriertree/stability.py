@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fouriertree.expr import Expression
-from fouriertree.expr.opcodes import ADD, CONST, DIV, MUL, NEG, SUB, VAR
+from fouriertree.expr.opcodes import ADD, CONST, DIV, INV, MUL, NEG, SUB, VAR
 from fouriertree.model import Model
 
 Front = Sequence[tuple[bool, Model]]
@@ -189,11 +189,23 @@ def _operator(code: int, name: str, arguments: list[Key]) -> Key:
     if code in (ADD, SUB):
         return _gathered("+", arguments)
     if code == MUL:
-        factors = [argument for argument in arguments if argument != _NUMBER]
-        return factors[0] if len(factors) == 1 else _gathered("*", factors)
-    if code == DIV and arguments[1] == _NUMBER:
-        return arguments[0]
+        return _product(arguments)
+    if code == DIV:
+        return _product([arguments[0], *_inverse(arguments[1])])
+    if code == INV:
+        return _product(_inverse(arguments[0]))
     return (name, *arguments)
+
+
+def _inverse(divisor: Key) -> list[Key]:
+    """One over a product, factor by factor: a/(b·c) and a/b/c have one structure."""
+    factors = divisor[1:] if divisor[0] == "*" else [divisor]
+    return [factor if factor == _NUMBER else ("1/", factor) for factor in factors]
+
+
+def _product(arguments: list[Key]) -> Key:
+    factors = [argument for argument in arguments if argument != _NUMBER]
+    return factors[0] if len(factors) == 1 else _gathered("*", factors)
 
 
 def _gathered(sign: str, arguments: list[Key]) -> Key:
