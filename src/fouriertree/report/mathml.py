@@ -59,7 +59,7 @@ def addends(model: Model) -> list[Element]:
     """The terms in their order, each with the sign before it."""
     last = max((max(e.columns, default=0) for e in model.expressions), default=0)
     typesetter = Typesetter(model.names or [f"x{i}" for i in range(last + 1)])
-    pieces = []
+    pieces: list[Element] = []
     for coefficient, expression in zip(model.coefficients, model.expressions, strict=True):
         term = _with_short_numbers(scaled(_short(coefficient, DIGITS), expression))
         pieces.append(typesetter.addend(term, first=not pieces))
