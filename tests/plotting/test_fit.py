@@ -23,7 +23,7 @@ HOSTILE = [
 
 
 def points(axes):
-    return axes.collections[-1].get_offsets()
+    return np.asarray(axes.collections[-1].get_offsets())
 
 
 def test_every_row_is_a_point_and_a_residual():

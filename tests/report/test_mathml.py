@@ -89,7 +89,8 @@ def test_a_typeset_formula_has_the_values_of_the_formula(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["x0 - (x1 - 2)", "-(x0 + x1)*3", "2*(x0 - x1) - 3*(x0 + 1)", "x0/(x1/3)", "(-2.5*x0)^2", "-x0^2", "-(x0^2)/x1",
+    ["0.05*x0 + 10.04*x1", "abs(2^x0)",
+     "x0 - (x1 - 2)", "-(x0 + x1)*3", "2*(x0 - x1) - 3*(x0 + 1)", "x0/(x1/3)", "(-2.5*x0)^2", "-x0^2", "-(x0^2)/x1",
      "1e-7*x0", "min(x0, x1)", "asin(x0)", "sin(-2*x0)", "x0 - sin(-x1)", "(x0 + x1)^-1.5", "abs(x0 - x1)",
      "exp(-x0*x1)"],
 )  # fmt: skip

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Lengths are in font sizes.
 #: between two nodes of a level, and from a level to the next
-GAP, LEVEL = 0.7, 2.5
+GAP, LEVEL = 0.7, 2.8
 #: around the whole tree
 MARGIN = 0.7
 #: the width of a letter, and the room that a node has beside its label

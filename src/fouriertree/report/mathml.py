@@ -21,7 +21,7 @@ DIGITS = 6
 UNSEEN_TIMES, TIMES = "\u2062", "⋅"
 _NAMED_ENTITY = re.compile(r"&(?!(?:lt|gt|amp|quot|apos);)(\w+;)")
 #: a whole number that SymPy writes as a decimal one
-_WHOLE = re.compile(r"(-?\d+)\.0")
+_WHOLE = re.compile(r"^(-?\d+)\.0$")
 #: a letter, or a word, with a number behind it: the number becomes an index
 _INDEXED = re.compile(r"([^\W\d_]+)_?(\d+)")
 #: the names of columns while SymPy prints, which writes names into the MathML as they are
@@ -87,6 +87,8 @@ class Typesetter:
         import sympy
 
         form = sympy.sympify(term.sympy([_placeholder(i) for i in range(len(self.names))]))
+        # Columns are real; of others, SymPy would write the real part of an exponent.
+        form = form.xreplace({symbol: sympy.Symbol(symbol.name, real=True) for symbol in form.free_symbols})
         minus = not first and not form.is_Add and form.could_extract_minus_sign()
         body = self.typeset(-form if minus else form)
         row = Element("mrow")
