@@ -1,6 +1,6 @@
 """How often bounds of predictions hold what they promise: 80, 90 and 95 % of new rows, for three kinds of noise.
 
-Run: python benchmarks/coverage.py.  Two experiments, every one from its own printed seed:
+Run: python benchmarks/interval_coverage.py.  Two experiments, every one from its own printed seed:
 
 fixed form: the numbers of a known form are fitted to the rows that are not held back, and the errors on the others are
 the scores; the bounds lie around the formula fitted to all rows.  Where too few rows are held back for a level, the
