@@ -115,7 +115,7 @@ def expected(model: Model, X: np.ndarray, waves: float = 0.0) -> Expected:
     tree = whole_tree(model)
     rng = np.random.default_rng(2)
     parts = evaluated(tree, X)
-    noisy = np.array([evaluated(tree, X, rng, waves, snap)[-1] for snap in 3 * (False, True)])
+    noisy = np.array([evaluated(tree, X, rng, waves, snap)[-1] for snap in 8 * (False, True)])
     with np.errstate(all="ignore"):
         spread = np.abs(noisy - values).max(axis=0)
     same = np.array([np.isnan(v) == np.isnan(values) for v in noisy]).all(axis=0)
@@ -145,14 +145,24 @@ def evaluated(
             result = np.ascontiguousarray(X[:, column])
         else:
             row = tree.primitives.by_opcode(code)
-            result = row.reference(*stack[-row.arity :])
+            arguments = stack[-row.arity :]
+            result = row.reference(*arguments)
             del stack[-row.arity :]
             if rng is not None and row.name in INEXACT:
                 with np.errstate(all="ignore"):
                     result = result * (1.0 + rng.choice([-2.0, 0.0, 2.0], len(X)) * 2.0**-52)
-                    if row.name in ("sin", "cos", "tan"):
-                        result += rng.choice([-waves, 0.0, waves], len(X))
-                        result[np.abs(result) < 2.0 * waves * snap] = 0.0
+                    if waves and row.name in ("sin", "cos", "tan"):
+                        result = disturbed(row.name, arguments[0], rng, waves, snap)
         stack.append(result)
         parts.append(result)
     return np.array(parts)
+
+
+def disturbed(name: str, a: np.ndarray, rng: np.random.Generator, waves: float, snap: bool) -> np.ndarray:
+    """Sine, cosine, or their quotient, with an error that does not get smaller near their zeros."""
+    if name == "tan":
+        return disturbed("sin", a, rng, waves, snap) / disturbed("cos", a, rng, waves, snap)
+    exact = CATALOGUE[name].reference(a)
+    result = exact + rng.choice([-waves, waves], len(a))
+    result[np.abs(result) < 2.0 * waves * snap] = 0.0
+    return result

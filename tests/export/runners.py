@@ -21,7 +21,7 @@ from .latex_reader import value_of
 
 #: stands for the value on a row that was left out
 UNTRIED = -1.2345e-67
-EVERY = 11
+EVERY = 23
 Runner = Callable[[list, np.ndarray, Path], list[np.ndarray]]
 
 

@@ -5,7 +5,7 @@ import sqlite3
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fouriertree import Model, parse
@@ -84,6 +84,7 @@ def test_identifiers_are_words_that_no_language_uses(texts):
         assert "__" not in word
 
 
+@settings(max_examples=40)
 @given(pairs)
 def test_databases_find_the_column_and_nothing_else(names):
     for dialect in ("sqlite", "duckdb"):
