@@ -89,8 +89,11 @@ class Questions:
     def _refit(self, X: Floats, y: Floats, weights: Floats | None, seed: int) -> list[tuple[bool, Model]]:
         from sklearn.base import clone
 
-        again = clone(self).set_params(random_state=seed, progress=False)
-        return list(again.fit(X, y, weights)._front)
+        again = clone(self).set_params(random_state=seed, progress=False).fit(X, y, weights)
+        if again.stop_reason_ == "interrupted":
+            # A fit keeps what it has found; here it is the whole series that was to end.
+            raise KeyboardInterrupt
+        return list(again._front)
 
     def _data(self, X: Any, y: Any) -> Data:
         """The data given, or those of the fit."""
