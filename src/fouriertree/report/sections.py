@@ -118,7 +118,7 @@ def fit(content: ReportContent) -> str:
     made = pictures.fit_pictures(content)
     if not made:
         return ""
-    caption = "Left: rows on the line are predicted exactly. Right: what is left over should have no shape."
+    caption = "Rows on the line are predicted exactly. What is left over should have no shape."
     if content.band is not None:
         share = f"{100.0 * content.band.level:g} %"
         caption += f" The band is ±{number(content.band.half_width)}, which holds about {share} of new rows."
