@@ -84,9 +84,10 @@ def _cell(tag: str, value: object, right: bool, more: str = "") -> str:
     return f"<{tag}{more}{kind}>{text(value)}</{tag}>"
 
 
-def source(code: str, label: str) -> str:
+def source(code: str, label: str, wrapped: bool = False) -> str:
     """Text to copy: the page's script adds the button, and without it the text can still be marked."""
-    return f'<pre class="copy" tabindex="0" aria-label="{text(label)}"><code>{text(code)}</code></pre>'
+    kind = "copy wrapped" if wrapped else "copy"
+    return f'<pre class="{kind}" tabindex="0" aria-label="{text(label)}"><code>{text(code)}</code></pre>'
 
 
 def details(summary: str, inside: str, opened: bool = False) -> str:

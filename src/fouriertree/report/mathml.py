@@ -19,6 +19,8 @@ from fouriertree.plotting.canvas import writable
 DIGITS = 6
 #: a product between letters needs no sign, between words it does
 UNSEEN_TIMES, TIMES = "\u2062", "⋅"
+#: what is higher than a line
+TALL = ("mfrac", "msup", "msqrt", "mroot", "mtable")
 _NAMED_ENTITY = re.compile(r"&(?!(?:lt|gt|amp|quot|apos);)(\w+;)")
 #: a whole number that SymPy writes as a decimal one
 _WHOLE = re.compile(r"^(-?\d+)\.0$")
@@ -116,6 +118,8 @@ class Typesetter:
             return _fenced(element)
         if element.tag == "mrow" and len(element) and element[0].text == "piecewise":
             return _cases(element)
+        if element.tag == "mrow" and not any(part.tag in TALL for part in element.iter()):
+            _keep_low(element)
         if element.tag in ("mn", "mo"):
             element.text = _WHOLE.sub(r"\1", written).replace("-", "−").replace(UNSEEN_TIMES, self._times)
         elif written == "ⅇ":
@@ -136,6 +140,13 @@ def _shortened(form: Any) -> Any:
 
     floats = form.atoms(sympy.Float)
     return form.xreplace({value: sympy.Float(f"{float(value):.{DIGITS}g}") for value in floats})
+
+
+def _keep_low(row: Element) -> None:
+    """Parentheses around low things stay low, in whatever font."""
+    for part in row:
+        if part.tag == "mo" and part.text in ("(", ")", "|"):
+            part.set("stretchy", "false")
 
 
 def _fenced(element: Element) -> Element:
@@ -178,8 +189,9 @@ def _leaf(tag: str, text: str) -> Element:
 def _operator(sign: str) -> Element:
     element = _leaf("mo", sign)
     if sign in ("+", "−", "="):
-        # At the start of a row it would be taken for a sign, without space around it.
-        element.set("form", "infix")
+        # At an end of its row it would be taken for a sign, without space around it.
+        inner, outer = ("lspace", "rspace") if sign == "=" else ("rspace", "lspace")
+        element.attrib.update({"form": "infix", inner: "0.28em", outer: "0em"})
     return element
 
 

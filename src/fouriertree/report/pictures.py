@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fouriertree.plotting import plot_front, plot_tree
-from fouriertree.plotting.canvas import new_figure
+from fouriertree.plotting.canvas import new_figure, readable
 from fouriertree.plotting.fit import draw_agreement, draw_residuals
 from fouriertree.plotting.response import column_name, draw_response, responses, vertical_range
 from fouriertree.report.content import ReportContent
@@ -12,7 +12,7 @@ from fouriertree.report.svg import page_style, svg
 #: inches of a panel; small, so that letters stay readable on a phone
 PANEL = (4.4, 3.7)
 SMALL_PANEL = (3.3, 2.7)
-FRONT = (5.6, 4.2)
+FRONT = (4.9, 3.9)
 
 
 def fit_pictures(content: ReportContent) -> list[str]:
@@ -56,6 +56,7 @@ def response_pictures(content: ReportContent) -> list[str]:
             figure = new_figure(*SMALL_PANEL)
             ax = figure.subplots()
             draw_response(ax, answer, name, X, y)
+            ax.set_ylabel(readable(content.target, 22), parse_math=False)
             ax.set_ylim(*vertical_range(answers, y))
             made.append(svg(figure, f"plot-response-{answer.column}", f"Mean response to {name}"))
     return made

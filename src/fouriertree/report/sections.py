@@ -69,8 +69,10 @@ def chosen_formula(content: ReportContent) -> str:
         "Formula",
         typeset(model, content.target),
         tiles(shown),
-        details("as text", source(f"{content.target} = {model.text(DIGITS)}", "formula as text")),
-        details("as LaTeX", source(latex(model, content.target), "formula as LaTeX")),
+        details(
+            "as text", source(f"{content.target} = {model.text(DIGITS)}", "formula as text", wrapped=True)
+        ),
+        details("as LaTeX", source(latex(model, content.target), "formula as LaTeX", wrapped=True)),
     )
 
 
@@ -91,7 +93,7 @@ def _front_table(content: ReportContent) -> str:
     keys = [key for key in HEADINGS if key in content.equations]
     heads = "".join(f'<th scope="col" class="n">{text(HEADINGS[key])}</th>' for key in keys)
     rows = "".join(_front_row(content, i, keys) for i in range(len(content.equations)))
-    head = f'<th scope="col" class="n">row</th>{heads}<th scope="col">formula</th>'
+    head = f'<th scope="col" class="n">row</th><th scope="col">formula</th>{heads}'
     return scrolling(
         "All formulas",
         f'<table class="front"><caption>Formulas from simple to accurate</caption>\n<thead><tr>{head}</tr></thead>\n'
@@ -104,17 +106,19 @@ def _front_row(content: ReportContent, i: int, keys: list[str]) -> str:
     cells = "".join(f'<td class="n">{text(number(row[key]))}</td>' for key in keys)
     chosen = i == content.chosen
     mark = ' <strong class="badge">chosen</strong>' if chosen else ""
-    unfolded = typeset(model, content.target) + source(latex(model, content.target), f"row {i} as LaTeX")
+    unfolded = typeset(model, content.target) + source(
+        latex(model, content.target), f"row {i} as LaTeX", wrapped=True
+    )
     shown = details(f"<code>{text(row['equation'])}</code>{mark}", unfolded)
     opening = '<tr class="chosen" aria-current="true">' if chosen else "<tr>"
-    return f'{opening}<th scope="row" class="n">{i}</th>{cells}<td class="equation">{shown}</td></tr>\n'
+    return f'{opening}<th scope="row" class="n">{i}</th><td class="equation">{shown}</td>{cells}</tr>\n'
 
 
 def fit(content: ReportContent) -> str:
     made = pictures.fit_pictures(content)
     if not made:
         return ""
-    caption = "Left: rows on the line are predicted exactly. Right: what is left over should have no shape."
+    caption = "Rows on the line are predicted exactly. What is left over should have no shape."
     if content.band is not None:
         share = f"{100.0 * content.band.level:g} %"
         caption += f" The band is ±{number(content.band.half_width)}, which holds about {share} of new rows."
@@ -175,7 +179,7 @@ def provenance(content: ReportContent) -> str:
 
 def exports(content: ReportContent) -> str:
     parts = [details(text(name), source(code, f"{name} source")) for name, code in content.exports.items()]
-    return section("exports", "Take it along", *parts) if parts else ""
+    return section("exports", "Source code", *parts) if parts else ""
 
 
 #: in the order of the page: what it is called in the list of contents, and what writes it

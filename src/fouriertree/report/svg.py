@@ -146,7 +146,7 @@ def _describe(tree: Element, key: str, description: str) -> None:
     tree.attrib.pop("height")
     tree.attrib.pop("version", None)
     tree.attrib.update(
-        {"role": "img", "aria-labelledby": f"{key}-title", "style": f"max-width: {width:.0f}px"}
+        {"role": "img", "aria-labelledby": f"{key}-title", "style": f"--natural: {width:.0f}px"}
     )
     title = Element("title", {"id": f"{key}-title"})
     title.text = writable(description)
