@@ -11,7 +11,7 @@ PEERS_STAMP := .venv/.installed-peers
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow lint format bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-ablation bench-scaling bench-cold bench-peers clean
+.PHONY: help install run test test-slow lint format bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-cold bench-peers clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,9 @@ bench-hybrid: $(BENCH_STAMP) ## measure the hybrid search on the paper's problem
 
 bench-simplify: $(RUN_STAMP) ## measure simplification against SymPy
 	@$(BIN)/python benchmarks/simplify.py
+
+bench-coverage: $(RUN_STAMP) ## measure how many new rows lie within their intervals
+	@$(BIN)/python benchmarks/interval_coverage.py
 
 bench-ablation: $(RUN_STAMP) ## measure what each part of the hybrid search is worth
 	@$(BIN)/python benchmarks/ablation.py
