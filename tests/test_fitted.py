@@ -54,6 +54,16 @@ def test_about_as_many_new_rows_lie_between_the_bounds_as_promised(fitted):
     assert 0.75 < np.mean((lower <= y) & (y <= upper)) < 1.0
 
 
+def test_linear_bounds_are_an_option_that_needs_the_data(fitted):
+    value, lower, upper = fitted.predict(X, interval=0.9, method="linear")
+    assert ((lower < value) & (value < upper)).all()
+    assert 0.8 < np.mean((lower <= Y) & (upper >= Y)) <= 1.0
+    with pytest.raises(ValueError, match="give X and y"):
+        pickle.loads(pickle.dumps(fitted)).predict(X, interval=0.9, method="linear")
+    with pytest.raises(ValueError, match="one of conformal, linear"):
+        fitted.predict(X, interval=0.9, method="normal")
+
+
 @pytest.mark.parametrize("level", [0.0, 1.0, -0.1, 90])
 def test_a_level_that_is_no_share_is_refused(fitted, level):
     with pytest.raises(ValueError, match="between 0 and 1"):

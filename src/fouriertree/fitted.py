@@ -15,12 +15,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fouriertree.engine import CompiledEngine
 from fouriertree.expr import PrimitiveSet
 from fouriertree.front import table_text
-from fouriertree.intervals import conformal_quantile
+from fouriertree.intervals import linear_prediction_bounds, prediction_bounds
 from fouriertree.model import Model
 from fouriertree.questions import Questions
 from fouriertree.saving import SavedFormulas, load, save, versions_here
 
 Floats = NDArray[np.float64]
+#: how bounds are made
+METHODS = ("conformal", "linear")
 
 
 class Prediction(NamedTuple):
@@ -50,21 +52,27 @@ class FittedFormulas(Questions):
     _told_outside = False
 
     # Values ---------------------------------------------------------------------------------------------------
-    def predict(self, X: Any, index: int | None = None, interval: float | None = None) -> Any:
+    def predict(
+        self, X: Any, index: int | None = None, interval: float | None = None, method: str = "conformal"
+    ) -> Any:
         """Values on the rows of X: (n_rows,); with `interval`, such as 0.9, a `Prediction` with bounds, too.
 
-        So large a share of new rows like those of the fit lies between the bounds: they are as far apart as errors on
-        rows that were held back, and infinite where these were too few.  Warns once if rows lie outside of the range
-        of the data.
+        So large a share of new rows like those of the fit lies between the bounds.  By the method "conformal" they are
+        as far apart as errors on rows that were held back, whatever these errors are like, and infinite where they were
+        too few; by "linear" they are those of linear theory, which takes the form for certain and the errors for alike.
+        Warns once if rows lie outside of the range of the data.
         """
+        if method not in METHODS:
+            raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
         model = self._model(index)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         values = model.predict(X, self._engine)
         self._warn(model, X, values)
         if interval is None:
             return values
-        half = conformal_quantile(self.scores_[self._row(index)], interval)
-        return Prediction(values, values - half, values + half)
+        if method == "conformal":
+            return Prediction(values, *prediction_bounds(values, self.scores_[self._row(index)], interval))
+        return Prediction(values, *linear_prediction_bounds(model, *self._data(None, None), X, interval))
 
     def _warn(self, model: Model, X: Floats, values: Floats) -> None:
         outside_of = None if self._told_outside else outside(model, X, self.box_, self._column_texts)
