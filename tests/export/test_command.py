@@ -2,13 +2,15 @@
 
 import json
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from fouriertree import Model, parse
-from fouriertree._version import __version__
 from fouriertree.cli import app
 from fouriertree.export import TARGETS
+from fouriertree.front import COLUMNS
+from fouriertree.saving import SavedFormulas, save
 
 NAMES = ("angle", "top speed")
 MODELS = [Model((2.0,), (parse("x0"),), NAMES), Model((2.0, 0.5), (parse("sin(x0)"), parse("x1")), NAMES)]
@@ -17,19 +19,10 @@ MODELS = [Model((2.0,), (parse("x0"),), NAMES), Model((2.0, 0.5), (parse("sin(x0
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    data = {
-        "format": "fouriertree-model",
-        "version": 1,
-        "package": __version__,
-        "target": "y",
-        "names": list(NAMES),
-        "chosen": 1,
-        "models": [model.to_json() for model in MODELS],
-        "losses": [1.0, 0.0],
-        "seed": 0,
-        "stop_reason": "",
-    }
-    (tmp_path / "model.json").write_text(json.dumps(data), encoding="utf-8")
+    losses = dict.fromkeys(COLUMNS[:-1], 1.0)
+    table = pd.DataFrame([losses | {"equation": str(model)} for model in MODELS])
+    box = ((0.0, 1.0), (0.0, 1.0))
+    save(tmp_path / "model.json", SavedFormulas("y", NAMES, 1, tuple(MODELS), table, ((), ()), box, {}))
 
     def invoke(*arguments):
         return CliRunner().invoke(app, ["export", *map(str, arguments)], catch_exceptions=False)
@@ -85,7 +78,7 @@ def test_the_model_is_not_overwritten(run):
 
 def test_what_a_target_refuses_is_one_sentence(run, tmp_path):
     data = json.loads((tmp_path / "model.json").read_text())
-    data["models"][1]["terms"][0]["expression"] = "sin(2 + " * 90 + "x0" + ")" * 90
+    data["rows"][1]["terms"][0]["expression"] = "sin(2 + " * 90 + "x0" + ")" * 90
     (tmp_path / "model.json").write_text(json.dumps(data))
     result = run("model.json", "--to", "excel")
     assert result.exit_code == 2

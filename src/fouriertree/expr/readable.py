@@ -17,7 +17,7 @@ def readable(expression: Expression) -> Expression:
     """The same function up to rounding, with equal factors drawn together and columns before functions.
 
     >>> from fouriertree.expr import parse
-    >>> str(readable(parse("sin(x0*x0^2)*x2*x1/(x1^2)^2")))
+    >>> readable(parse("sin(x0*x0^2)*x2*x1/(x1^2)^2")).text(digits=6)
     'x1*x2*sin(x0^3)/x1^4'
     """
     if expression.size > LARGEST_SIZE:

@@ -26,7 +26,7 @@ def straightened(
     >>> from fouriertree.expr import parse
     >>> x = np.linspace(0.0, 3.0, 20)[:, None]
     >>> [str(term) for term in straightened([1e6, 2.0], [parse("sin(0.001*x0)*x0"), parse("sin(x0)")], x)]
-    ['x0^2', 'x0', 'sin(x0)']
+    ['x0*x0', 'sin(x0)']
     """
     whole = sum_of_terms(coefficients, terms)
     stack: list[tuple[Expression, Floats]] = []
