@@ -124,7 +124,7 @@ class Image:
             cosines = np.abs(directions @ r32)
             additions += [(self.atom(int(fresh[i])),) for i in np.argsort(-cosines, kind="stable")[:singles]]
             if sums and "add" in self.vocabulary:
-                pairs = self._varied(best_sums(directions, r32, MANY_PAIRS * sums), fresh, sums)
+                pairs = self._varied(best_sums(directions, r32, MANY_PAIRS * sums, self.n_jobs), fresh, sums)
                 screened += len(fresh) * (len(fresh) - 1) // 2
                 traverses += len(fresh) * (len(fresh) - 1) // 2
                 additions += [(self.atom(i), self.atom(j)) for i, j in pairs]
@@ -164,7 +164,7 @@ class Image:
     def _products(
         self, r32: NDArray[np.float32], q32: NDArray[np.float32], count: int
     ) -> list[tuple[Expression, ...]]:
-        pairs = best_products(self.plain32, self.weighted32, r32, q32, MANY_PAIRS * count)
+        pairs = best_products(self.plain32, self.weighted32, r32, q32, MANY_PAIRS * count, self.n_jobs)
         varied = self._varied(pairs, self.factors, count)
         return [(self.vocabulary.product([self.atom(i), self.atom(j)]),) for i, j in varied]
 

@@ -96,7 +96,8 @@ class Hybrid:
 
     def step(self, problem: Problem, state: HybridState, budget: Budget) -> tuple[HybridState, list[Event]]:
         # What is not finite is left out, and nobody need be told.
-        with _thread_pools().limit(limits=self.n_jobs), np.errstate(all="ignore"):
+        # Threads share blocks of pairs and batches of fits; in matrices as small as ours, more of them only wait.
+        with _thread_pools().limit(limits=1), np.errstate(all="ignore"):
             try:
                 next(state.work)
             except StopIteration:

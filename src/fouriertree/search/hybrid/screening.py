@@ -6,11 +6,13 @@ For products a_i·a_j every quantity of gain(v) = ⟨r,v⟩² / (‖v‖² − �
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fouriertree.engine.compiled import thread_pool
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -30,20 +32,17 @@ class Pairs:
     gain: Floats
 
 
-def best_products(atoms: Singles, weighted: Singles, residual: Singles, basis: Singles, count: int) -> Pairs:
+def best_products(
+    atoms: Singles, weighted: Singles, residual: Singles, basis: Singles, count: int, n_jobs: int = 1
+) -> Pairs:
     """The products a_i·a_j, i ≤ j, of rows of `atoms` (m, n) that would gain most.
 
     weighted: the same rows times the roots of the weights, up to a factor per row.  The residual is of unit length,
     the basis (k, n) orthonormal, both weighted.  Products within the span of the basis gain nothing.
     """
-    return _best(_product_gains(atoms, weighted, residual, basis), count)
-
-
-def _product_gains(
-    atoms: Singles, weighted: Singles, residual: Singles, basis: Singles
-) -> Iterator[tuple[int, int, Singles]]:
     squares = atoms * atoms
-    for start in range(0, len(atoms), BLOCK):
+
+    def gains_from(start: int) -> Singles:
         rows = weighted[start : start + BLOCK]
         right = atoms[start:].T
         norms = (rows * rows) @ squares[start:].T
@@ -54,21 +53,20 @@ def _product_gains(
         with np.errstate(all="ignore"):
             gains /= outside
         gains[~(outside > NOVELTY * norms)] = 0.0
-        yield start, start, gains
+        return gains
+
+    return _best(gains_from, len(atoms), count, n_jobs)
 
 
-def best_sums(directions: Singles, residual: Singles, count: int) -> Pairs:
+def best_sums(directions: Singles, residual: Singles, count: int, n_jobs: int = 1) -> Pairs:
     """The pairs of rows of `directions` (m, n) that would gain most together.
 
     Rows and residual are of unit length and orthogonal to what is there already.
     """
-    return _best(_sum_gains(directions, residual), count)
-
-
-def _sum_gains(directions: Singles, residual: Singles) -> Iterator[tuple[int, int, Singles]]:
     cosine = directions @ residual
     squares = np.square(cosine)
-    for start in range(0, len(directions), BLOCK):
+
+    def gains_from(start: int) -> Singles:
         rows = slice(start, start + BLOCK)
         gram = directions[rows] @ directions[start:].T
         gains = (
@@ -78,25 +76,33 @@ def _sum_gains(directions: Singles, residual: Singles) -> Iterator[tuple[int, in
         with np.errstate(all="ignore"):
             gains /= outside
         gains[~(outside > NOVELTY)] = 0.0
-        yield start, start, gains
+        return gains
+
+    return _best(gains_from, len(directions), count, n_jobs)
 
 
-def _best(blocks: Iterator[tuple[int, int, Singles]], count: int) -> Pairs:
-    """The `count` largest of all entries (first row, first column, gains) on and above the diagonal."""
-    left, right, gain = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)], [np.zeros(0, np.float32)]
-    for row, column, gains in blocks:
+def _best(gains_from: Callable[[int], Singles], n: int, count: int, n_jobs: int) -> Pairs:
+    """The `count` largest of all entries on and above the diagonal.
+
+    `gains_from(start)` has the entries of BLOCK rows from `start` on, in the columns from `start` on.
+    """
+
+    def best_from(start: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Singles]:
+        gains = gains_from(start)
         head = gains[:, : len(gains)]
         head[np.tril_indices(len(head), -1)] = 0.0
         # The largest entries lie in the rows with the largest maxima.
-        highest = gains.max(axis=1)
-        rows = np.argsort(-highest, kind="stable")[:count]
+        rows = np.argsort(-gains.max(axis=1), kind="stable")[:count]
         flat = gains[rows].ravel()
         size = min(count, flat.size)
         chosen = np.argpartition(flat, flat.size - size)[flat.size - size :]
-        left.append(row + rows[chosen // gains.shape[1]])
-        right.append(column + chosen % gains.shape[1])
-        gain.append(flat[chosen])
-    lefts, rights, gains_ = np.concatenate(left), np.concatenate(right), np.concatenate(gain)
-    order = np.lexsort((rights, lefts, -gains_))[:count]
-    order = order[gains_[order] > 0.0]
-    return Pairs(lefts[order], rights[order], gains_[order].astype(np.float64))
+        return start + rows[chosen // gains.shape[1]], start + chosen % gains.shape[1], flat[chosen]
+
+    starts = range(0, n, BLOCK)
+    found = list(thread_pool().map(best_from, starts) if n_jobs > 1 else map(best_from, starts))
+    if not found:
+        return Pairs(np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0))
+    left, right, gain = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    order = np.lexsort((right, left, -gain))[:count]
+    order = order[gain[order] > 0.0]
+    return Pairs(left[order], right[order], gain[order].astype(np.float64))
