@@ -69,7 +69,7 @@ def best_sums(directions: Singles, residual: Singles, count: int, n_jobs: int = 
     def gains_from(start: int) -> Singles:
         rows = slice(start, start + BLOCK)
         gram = directions[rows] @ directions[start:].T
-        gains = (
+        gains: Singles = (
             squares[rows, None] + squares[None, start:] - 2.0 * gram * np.outer(cosine[rows], cosine[start:])
         )
         outside = 1.0 - np.square(gram)
