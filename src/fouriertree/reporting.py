@@ -56,7 +56,10 @@ def _intervals(regressor: Any, X: Floats, y: Floats) -> pd.DataFrame | None:
 
 def _certificate(regressor: Any) -> Certificate:
     found = regressor.certificate()
-    rows = [slope.to_json() for slope in regressor.slopes()]
+    rows = [
+        {"column": s.column, "direction": s.direction, "slope from": s.lower, "to": s.upper}
+        for s in regressor.slopes()
+    ]
     return Certificate(found.verdict, found.text(), pd.DataFrame(rows) if rows else None)
 
 
@@ -69,7 +72,7 @@ def provenance(regressor: Any, target: str) -> Mapping[str, object]:
         "rows of the fit": saved.data.get("rows"),
         "SHA-256 of the data": saved.data.get("sha256"),
         "parameters": json.dumps(given | dict(saved.described), ensure_ascii=False),
-        **saved.history,
+        **{name: round(v, 2) if isinstance(v, float) else v for name, v in saved.history.items()},
         **{f"version of {name}": number for name, number in saved.versions.items()},
     }
 
