@@ -114,6 +114,11 @@ def test_values_stay_wherever_the_formula_and_its_parts_are_finite(case):
     assert_same(canonical(tree, allowed, positive), tree, points(positive))
 
 
+def test_a_root_that_leaves_a_logarithm_leaves_nothing_to_do():
+    found = canonical(parse("log(sqrt((x0^2 + sqrt(x1))/exp(x0^2)))"))
+    assert canonical(found) == found
+
+
 @given(cases())
 @settings(max_examples=6000)
 def test_what_is_settled_stays(case):

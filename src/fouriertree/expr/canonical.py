@@ -27,6 +27,7 @@ from fouriertree.expr.opcodes import (
     CUBE,
     DIV,
     INV,
+    LOG,
     MUL,
     NEG,
     POW,
@@ -37,7 +38,7 @@ from fouriertree.expr.opcodes import (
     VAR,
 )
 from fouriertree.expr.primitives import PrimitiveSet
-from fouriertree.expr.simplify import LARGEST_SIZE, tidy
+from fouriertree.expr.simplify import LARGEST_SIZE
 
 Codes = frozenset[int]
 
@@ -79,8 +80,13 @@ def simplify(
     >>> print(simplify(parse("x0*x1 + 2*x1*x0 - sin(x0)/sin(x0)")), simplify(parse("exp(x0)^2")))
     3.0*x0*x1 - 1.0 exp(x0)^2
     """
-    settled = canonical(expression, allowed, positive)
-    return settled if settled.size <= expression.size else tidy(expression)
+    if expression.size > LARGEST_SIZE:
+        return expression
+    piece = _piece_of(expression)
+    settled, work = _settled(piece, expression.primitives, allowed, positive)
+    if len(settled) > len(piece):
+        settled = work.folded(piece)
+    return expression if settled == piece else _expression_of(settled, expression.primitives)
 
 
 def rescaled(
@@ -136,6 +142,8 @@ def _settled(
     while True:
         work = _Work(piece, primitives, codes, positive)
         piece = work.settled(piece)
+        if not codes & _DECISIVE:
+            return piece, work
         left = codes if allowed is not None else _codes(piece, None)
         # If all of a formula's roots are gone, it is settled as a formula without roots is.
         if not (codes - left) & _DECISIVE:
@@ -165,13 +173,14 @@ class _Work:
             try:
                 writer, found = self._once(piece)
             except Unsettled:
-                return self._folded(piece)
+                return self.folded(piece)
             if found == piece:
                 break
             if writer.cost(found) > writer.cost(piece):
-                return self._folded(piece)
+                return self.folded(piece)
             piece = found
-            if not writer.regrouped:
+            # A root taken out of a logarithm may show it a product that it can take apart.
+            if not (writer.regrouped or (LOG in self.allowed and SQRT in self.allowed)):
                 break
         return piece
 
@@ -194,7 +203,7 @@ class _Work:
         if len(algebra.kinds) > _SHALLOW:
             writer.write_bases(value)
         found = writer.value(value)
-        if any(isinstance(token, int) and token > VAR and token not in allowed for token in found):
+        if not {token for token in found if type(token) is int and token > VAR} <= allowed:
             raise Unsettled
         return writer, found
 
@@ -229,7 +238,7 @@ class _Work:
                 stack[-row.arity :] = [algebra.apply(row, stack[-row.arity :])]
         return stack[0]
 
-    def _folded(self, piece: Piece) -> Piece:
+    def folded(self, piece: Piece) -> Piece:
         """The formula with every operator on numbers computed."""
         stack: list[Piece] = []
         for token in piece:

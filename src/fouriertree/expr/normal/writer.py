@@ -105,6 +105,10 @@ class Writer(PowerWriter):
         """c · Π base^power as one fraction, and whether a minus sign is still owed."""
         if not factors:
             return [c], False
+        if c == 1.0 and len(factors) == 1:
+            [(i, p)] = factors
+            if p == 1.0 and self.algebra.kinds[i] != EXP:
+                return list(self.base(i)), False
         if abs(c) != 1.0:
             c, factors = self._absorbed(c, factors)
         if c < 0.0:
@@ -223,8 +227,10 @@ class Writer(PowerWriter):
     def _exponentials_below(self, c: float, factors: Factors) -> Factors:
         """a·e^(−x)/b as a/(b·e^x), and so on, where that is shorter."""
         algebra = self.algebra
+        if EXP not in self.allowed or DIV not in self.allowed:
+            return factors
         for k, (i, p) in enumerate(factors):
-            if algebra.kinds[i] == EXP and DIV in self.allowed:
+            if algebra.kinds[i] == EXP:
                 exponent = algebra.parts[i][0]
                 opposite = algebra.expanded(scaled(exponent, -1.0))
                 saved = self.cost(self.value(exponent)) - self.cost(self.value(opposite))
