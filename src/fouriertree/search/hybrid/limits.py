@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fouriertree.expr import Expression
 from fouriertree.expr.canonical import canonical, split_number
 from fouriertree.expr.opcodes import CONST, VAR
+from fouriertree.expr.simplify import LARGEST_SIZE
 from fouriertree.model import addends, sum_of_terms
 
 Floats = NDArray[np.float64]
@@ -29,6 +30,8 @@ def straightened(
     ['x0*x0', 'sin(x0)']
     """
     whole = sum_of_terms(coefficients, terms)
+    if whole.size > LARGEST_SIZE:
+        return None
     stack: list[tuple[Expression, Floats]] = []
     found = False
     with np.errstate(all="ignore"):
