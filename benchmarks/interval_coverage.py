@@ -111,8 +111,7 @@ def table(
             )
             print(f"{name:<16}{n:>6}  {cells}{100 * errors[1]:>12.1f}", flush=True)
             if n >= GOAL_ROWS:
-                # What two standard errors explain is chance, and not a miss.
-                far.append(float((np.abs(mean[0] - np.array(LEVELS)) - 2.0 * errors).max()))
+                far.append(float(np.abs(mean[0] - np.array(LEVELS)).max()))
     return far
 
 
