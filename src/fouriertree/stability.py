@@ -103,7 +103,7 @@ def stability(
             if progress is not None:
                 progress(i + 1, n)
     except KeyboardInterrupt:
-        pass
+        pass  # what was done so far counts, and `asked` says that there was to be more
     return counted(front, refits, n)
 
 

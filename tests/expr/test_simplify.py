@@ -1,4 +1,4 @@
-"""Tidy formulas are the same functions, written as one would write them."""
+"""Simplified formulas are the same functions, written as one would write them."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fouriertree.expr import Expression, parse
+from fouriertree.expr.canonical import simplify
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.expr.opcodes import CONST
 from fouriertree.expr.primitives import PrimitiveSet
-from fouriertree.expr.simplify import LARGEST_SIZE, split_factor, tidy
+from fouriertree.expr.simplify import LARGEST_SIZE, split_factor
 
 X = np.random.default_rng(0).uniform(0.5, 2.0, (20, 2))
 
@@ -24,10 +25,12 @@ def same(a, b):
 
 
 @given(st.integers(0, 10**6))
-def test_a_tidy_tree_is_the_same_function_and_not_larger(seed):
+def test_a_simplified_tree_is_the_same_function_and_not_larger(seed):
     for tree in trees(seed, 5):
-        found = tidy(tree)
-        assert same(found.evaluate(X), tree.evaluate(X))
+        found, before = simplify(tree), tree.evaluate(X)
+        # Where a part has no value, as in sqrt(u)^2 for u < 0, the simpler formula may have one.
+        there = np.isfinite(before)
+        assert same(found.evaluate(X)[there], before[there])
         assert found.size <= tree.size
 
 
@@ -42,7 +45,7 @@ def test_a_split_factor_times_the_rest_is_the_tree(seed):
 
 def test_no_operator_of_numbers_is_left():
     for tree in trees(7, 300):
-        found = tidy(tree)
+        found = simplify(tree)
         for i in range(found.size):
             part = found.subtree(i)
             if part.size > 1 and not part.columns:
@@ -54,13 +57,13 @@ def test_no_operator_of_numbers_is_left():
     [
         ("x0 - -0.5", "x0 + 0.5"),
         ("x0 + -0.5", "x0 - 0.5"),
-        ("cos(0)*x0", "1.0*x0"),
-        ("x0/(2*3)", "x0/6.0"),
+        ("cos(0)*x0", "x0"),
+        ("x0/(2*4)", "0.125*x0"),
         ("log(-1)", "log(-1.0)"),
     ],
 )
-def test_examples_of_tidying(text, expected):
-    assert str(tidy(parse(text))) == expected
+def test_examples_of_simplifying(text, expected):
+    assert str(simplify(parse(text))) == expected
 
 
 @pytest.mark.parametrize(
@@ -83,6 +86,6 @@ def test_large_trees_are_left_alone():
     chain = Expression.variable(0)
     while chain.size <= LARGEST_SIZE:
         chain = chain + Expression.constant(-1.0)
-    assert tidy(chain) is chain
+    assert simplify(chain) is chain
     assert split_factor(chain) == (1.0, chain)
     assert chain.op[-2] == CONST

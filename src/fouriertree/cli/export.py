@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from fouriertree.cli.errors import InputError
-from fouriertree.cli.options import whole_number
+from fouriertree.cli.options import ROW
 from fouriertree.cli.output import printing, say
 
 if TYPE_CHECKING:
@@ -25,13 +25,7 @@ def export(
         metavar="TARGET",
         help="What the formula is to become; without it, the targets are listed.",
     ),
-    row: int | None = typer.Option(
-        None,
-        "--row",
-        parser=whole_number(0),
-        metavar="N",
-        help="Row of the table of formulas that `fit` printed; the chosen one unless told otherwise.",
-    ),
+    row: int | None = ROW,
     output: Path | None = typer.Option(
         None, "--output", "-o", metavar="FILE", help="Write there, and not on the terminal."
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import typer
 
@@ -62,3 +62,13 @@ def one_of(choices: type[Choice]) -> Callable[[str], Choice]:
             raise typer.BadParameter(f"there is no {str(text)!r}; choose one of {known}") from None
 
     return parse
+
+
+#: which formula of a model file
+ROW: Any = typer.Option(
+    None,
+    "--row",
+    parser=whole_number(0),
+    metavar="N",
+    help="Row of the table of formulas that `fit` printed; the chosen one unless told otherwise.",
+)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from fouriertree.cli.errors import InputError
-from fouriertree.cli.options import whole_number
+from fouriertree.cli.options import ROW
 from fouriertree.cli.output import printing, say
 
 if TYPE_CHECKING:
@@ -27,13 +27,7 @@ def predict(
     data: Path = typer.Argument(
         ..., metavar="DATA", help="CSV file with the columns that the formula mentions, in any order."
     ),
-    row: int | None = typer.Option(
-        None,
-        "--row",
-        parser=whole_number(0),
-        metavar="N",
-        help="Row of the table of formulas that `fit` printed; the chosen one unless told otherwise.",
-    ),
+    row: int | None = ROW,
     output: Path | None = typer.Option(
         None,
         "--output",
