@@ -18,7 +18,7 @@ from fouriertree import SymbolicRegressor
 from fouriertree.bench.judge import exact, relative_error
 from fouriertree.bench.suites import case_names, load
 from fouriertree.search import Hybrid
-from fouriertree.search.hybrid.hybrid import PARTS
+from fouriertree.search.hybrid.plan import PARTS
 
 
 def fit(name: str, without: frozenset[str], seconds: float) -> tuple[bool, float]:

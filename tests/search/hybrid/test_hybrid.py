@@ -6,7 +6,8 @@ import pytest
 
 from fouriertree import EmpiricalSpace, Grammar, PrimitiveSet, Problem, SymbolicRegressor
 from fouriertree.search import Accepted, Budget, Hybrid, Offered, run
-from fouriertree.search.hybrid.hybrid import LAW, PARTS
+from fouriertree.search.hybrid.hybrid import LAW
+from fouriertree.search.hybrid.plan import PARTS
 from fouriertree.search.hybrid.table import make_table
 
 LAWS = {

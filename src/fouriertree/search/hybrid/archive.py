@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -220,6 +221,27 @@ class Archive:
             loss = float(np.sum(weights * np.square(error)))
         return bool(loss <= HELD_BACK * self.exact * float(np.sum(weights * np.square(y))))
 
+    # To go on later -----------------------------------------------------------------------------------------
+    def state(self) -> dict[str, Any]:
+        """Plain data and expressions; what is new must have been told."""
+        entries = [[_plain(entry) for entry in known] for _, known in sorted(self.entries.items())]
+        return {
+            "entries": entries,
+            "law": None if self.law is None else _plain(self.law),
+            "fits": self.fits,
+            "traverses": self.traverses,
+            "best_without_pole": self._best_without_pole,
+        }
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        for known in saved["entries"]:
+            found = [_entry(plain) for plain in known]
+            self.entries[found[0].complexity] = found
+        self.law = None if saved["law"] is None else _entry(saved["law"])
+        self.fits, self.traverses = saved["fits"], saved["traverses"]
+        self._best_without_pole = saved["best_without_pole"]
+
+    # Which are worth it -------------------------------------------------------------------------------------
     def front(self) -> list[Entry]:
         """Those that no simpler one beats, simplest first."""
         kept: list[Entry] = []
@@ -236,3 +258,12 @@ class Archive:
             found |= {id(e) for e in entries if e.loss < NEAR * best}
             best = min(best, entries[0].loss)
         return found
+
+
+def _plain(entry: Entry) -> list[Any]:
+    return [list(entry.coefficients), list(entry.terms), entry.loss, entry.complexity]
+
+
+def _entry(plain: Sequence[Any]) -> Entry:
+    coefficients, terms, loss, complexity = plain
+    return Entry(tuple(coefficients), tuple(terms), loss, complexity)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,13 @@ class Evolution:
             vocabulary.primitives, archive.table.n_columns, constant_share=0.25, constants=(0.2, 2.0)
         )
         self._drawn = 0
+
+    def state(self) -> dict[str, Any]:
+        return {"rng": self.rng.bit_generator.state, "drawn": self._drawn}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        self.rng.bit_generator.state = saved["rng"]
+        self._drawn = saved["drawn"]
 
     def step(self) -> float:
         """One generation; the best score among the offspring that were offered to the archive."""

@@ -1,11 +1,11 @@
-"""Best-first growth of sums of atoms and of products of two atoms, from what screening of all pairs shows."""
+"""Sums of atoms and of products of two atoms in one image of the target, from what screening of all pairs shows."""
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 from itertools import islice
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST
-from fouriertree.expr.vocabulary import ONE, Vocabulary
+from fouriertree.expr.vocabulary import Vocabulary
 from fouriertree.projection.variable import FitData, fit_constants
 from fouriertree.search.hybrid.assemble import uses
 from fouriertree.search.hybrid.atoms import Atoms
@@ -40,6 +40,8 @@ MANY_PAIRS = 16
 PIECE = 100
 #: terms of a denominator at most: with more, Σ c·b ≈ 1 and z = z·Σ c·b is almost an identity
 MOST_BELOW = 2
+#: bytes that tell shapes apart
+DIGEST = 16
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,13 @@ class Sum:
     def shape(self) -> Shape:
         """What is left of it when constants are forgotten."""
         return frozenset((e.op.tobytes(), e.arg.tobytes()) for e in self.expressions)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """DIGEST bytes that stand for the shape."""
+        parts = sorted(op + arg for op, arg in self.shape)
+        lengths = b"".join(len(part).to_bytes(4, "little") for part in parts)
+        return blake2b(lengths + b"".join(parts), digest_size=DIGEST).digest()
 
     @cached_property
     def complexity(self) -> int:
@@ -267,79 +276,3 @@ def free_numbers(e: Expression) -> NDArray[np.bool_]:
 def structural(models: Sequence[Sequence[Expression]]) -> list[list[NDArray[np.bool_]]]:
     """Which tokens are not to be fitted: a constant of exactly one belongs to the form, as in 1/x."""
     return [[e.const == 1.0 for e in model] for model in models]
-
-
-@dataclass(frozen=True)
-class Breadth:
-    """How many candidates of each kind screening hands on to be fitted."""
-
-    singles: int = 12
-    sums: int = 60
-    products: int = 120
-
-    def of_small_pool(self) -> Breadth:
-        return Breadth(self.singles, self.sums, min(self.products, self.sums))
-
-
-class Growth:
-    """Best-first search over the sums of an image: the most promising start is grown next.
-
-    `lines` are starts beside nothing and the constant.  A sum is a start, and so is it without any one of its terms:
-    what is grown in its place is an exchange.
-    """
-
-    def __init__(
-        self, image: Image, breadth: Breadth, max_terms: int, lines: Sequence[tuple[Expression, ...]] = ()
-    ) -> None:
-        self.image, self.breadth, self.max_terms = image, breadth, max_terms
-        self.seen: dict[Shape, Sum] = {}
-        self._starts: list[tuple[float, int, Sum]] = []
-        self._started: set[Shape] = set()
-        self._count = 0
-        self._push(Sum(), -np.inf)
-        for constant in image.fitted([(ONE,)], 0):
-            self.seen[constant.shape] = constant
-            self._push(constant, -np.inf)
-        for line in image.fitted(lines, 0):
-            self._push(line, -np.inf)
-
-    def _push(self, start: Sum, priority: float) -> None:
-        if start.shape not in self._started and len(start.expressions) < self.max_terms:
-            self._started.add(start.shape)
-            self._count += 1
-            heapq.heappush(self._starts, (priority, self._count, start))
-
-    @property
-    def exhausted(self) -> bool:
-        return not self._starts
-
-    def step(self) -> Sums:
-        """Grow one start; the new sums, best first."""
-        _, _, start = heapq.heappop(self._starts)
-        breadth = self.breadth
-        grown = yield from self.image.grow(start, breadth.singles, breadth.sums, breadth.products)
-        new: list[Sum] = []
-        for s in grown:
-            if len(s.expressions) <= self.max_terms and (
-                s.shape not in self.seen or s.loss < 0.999 * self.seen[s.shape].loss
-            ):
-                self.seen[s.shape] = s
-                new.append(s)
-        n = self.image.n_rows
-        for s in new[:4]:
-            self._push(s, s.score(n))
-        for s in new[:2]:
-            for i in range(len(s.expressions)) if len(s.expressions) > 1 else ():
-                rest = s.expressions[:i] + s.expressions[i + 1 :]
-                for shorter in self.image.fitted([rest], QUICK):
-                    self._push(shorter, s.score(n) + 0.1 * n)
-        return new
-
-
-def front(sums: Sequence[Sum], limit: int) -> list[Sum]:
-    """Those that no simpler one beats, best first by loss."""
-    kept: list[Sum] = []
-    for s in sorted(sums, key=lambda s: (s.complexity, s.loss)):
-        if not kept or s.loss < 0.999 * kept[-1].loss:
-            kept.append(s)
-    return kept[::-1][:limit]

@@ -1,0 +1,173 @@
+"""Plain data, arrays and expressions as bytes with a checksum: what checkpoints are written in.  Nothing is executed.
+
+A snapshot is nested dictionaries (with text for keys) and lists of None, numbers, text, bytes, arrays of numbers and
+expressions; every number comes back bit by bit.  In the bytes, a line of JSON with a checksum is followed by arrays in
+NumPy's own format, of which the first is the nesting as JSON.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.expr import Expression, PrimitiveSet
+from fouriertree.expr.opcodes import CONST, VAR
+
+FORMAT, VERSION = "fouriertree-checkpoint", 1
+#: what marks things that JSON has no word for
+ARRAY, BYTES, EXPRESSION = "$array", "$bytes", "$expression"
+MARKS = frozenset({ARRAY, BYTES, EXPRESSION})
+#: the first line is no longer than this
+LONGEST_HEADER = 1000
+#: kinds of numbers that arrays may hold
+KINDS = "biuf"
+
+
+class SnapshotError(ValueError):
+    """Bytes that hold no snapshot, or a damaged one; the message is a part of a sentence."""
+
+
+# Writing ----------------------------------------------------------------------------------------------------
+def to_bytes(content: Mapping[str, Any]) -> bytes:
+    """The snapshot with its checksum."""
+    writer = _Writer()
+    tree = writer.plain(content)
+    names = {str(code): name for code, name in sorted(writer.operators.items())}
+    nesting = json.dumps({"content": tree, "operators": names}).encode()
+    buffer = io.BytesIO()
+    arrays = [np.frombuffer(nesting, np.uint8), *writer.tokens(), *writer.arrays]
+    np.savez(buffer, *arrays)
+    payload = buffer.getvalue()
+    header = {"format": FORMAT, "version": VERSION, "sha256": hashlib.sha256(payload).hexdigest()}
+    return json.dumps(header).encode() + b"\n" + payload
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.arrays: list[NDArray[Any]] = []
+        self.expressions: dict[Expression, int] = {}
+        self.operators: dict[int, str] = {}
+
+    def plain(self, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            if not all(isinstance(key, str) for key in value) or MARKS & value.keys():
+                raise TypeError(f"keys of a snapshot are text, and none of {', '.join(sorted(MARKS))}")
+            return {key: self.plain(part) for key, part in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.plain(part) for part in value]
+        if isinstance(value, Expression):
+            return {EXPRESSION: self._number_of(value)}
+        if isinstance(value, bytes):
+            return {BYTES: self._place_of(np.frombuffer(value, np.uint8))}
+        if isinstance(value, np.ndarray) and value.dtype.kind in KINDS:
+            return {ARRAY: self._place_of(value)}
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        raise TypeError(f"a snapshot cannot hold a {type(value).__name__}")
+
+    def _place_of(self, array: NDArray[Any]) -> int:
+        self.arrays.append(array)
+        return len(self.arrays) - 1
+
+    def _number_of(self, expression: Expression) -> int:
+        if expression not in self.expressions:
+            for code in set(expression.op.tolist()) - {CONST, VAR} - self.operators.keys():
+                self.operators[code] = expression.primitives.by_opcode(code).name
+        return self.expressions.setdefault(expression, len(self.expressions))
+
+    def tokens(self) -> list[NDArray[Any]]:
+        """All expressions, one after the other: opcodes, columns, constants, and how many tokens each has."""
+        trees = list(self.expressions)
+        empty: list[NDArray[Any]] = [np.zeros(0)]
+        return [
+            np.concatenate([e.op for e in trees] or empty).astype(np.int32),
+            np.concatenate([e.arg for e in trees] or empty).astype(np.int32),
+            np.concatenate([e.const for e in trees] or empty).astype(np.float64),
+            np.array([e.size for e in trees], np.int64),
+        ]
+
+
+# Reading ----------------------------------------------------------------------------------------------------
+def from_bytes(data: bytes, primitives: PrimitiveSet | None = None) -> dict[str, Any]:
+    """The snapshot; `primitives` knows operators of your own that it uses."""
+    payload = _checked_payload(data)
+    try:
+        with np.load(io.BytesIO(payload), allow_pickle=False) as file:
+            arrays = [file[f"arr_{i}"] for i in range(len(file.files))]
+        nesting = json.loads(arrays[0].tobytes())
+        reader = _Reader(arrays[5:], _expressions(arrays[1:5], nesting["operators"], primitives))
+        content = reader.value(nesting["content"])
+    except _UnknownOperatorError as error:
+        raise SnapshotError(str(error)) from None
+    except Exception as error:
+        # Whatever NumPy, zipfile or json find wrong: with a right checksum, another program wrote it.
+        raise SnapshotError(f"has contents that do not fit together ({type(error).__name__})") from None
+    if not isinstance(content, dict):
+        raise SnapshotError("has contents that do not fit together")
+    return content
+
+
+class _UnknownOperatorError(Exception):
+    """An operator that only its author can supply."""
+
+
+def _checked_payload(data: bytes) -> bytes:
+    first, _, payload = data.partition(b"\n")
+    try:
+        header = json.loads(first) if len(first) <= LONGEST_HEADER else None
+    except (ValueError, RecursionError):
+        header = None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise SnapshotError("is not a checkpoint, or its beginning is damaged")
+    if header.get("version") != VERSION:
+        raise SnapshotError(
+            f"is a checkpoint of version {header.get('version')}; this program reads version {VERSION}"
+        )
+    if header.get("sha256") != hashlib.sha256(payload).hexdigest():
+        raise SnapshotError("is damaged: its checksum does not fit")
+    return payload
+
+
+def _expressions(
+    tokens: Sequence[NDArray[Any]], names: Mapping[str, str], primitives: PrimitiveSet | None
+) -> list[Expression]:
+    known = PrimitiveSet.catalogue() if primitives is None else primitives
+    op, arg, const, sizes = tokens
+    codes = {CONST: CONST, VAR: VAR}
+    for code, name in names.items():
+        try:
+            codes[int(code)] = known.find(name).opcode
+        except ValueError:
+            raise _UnknownOperatorError(
+                f"uses the operator {name!r}, which is not among those given"
+            ) from None
+    op = np.array([codes[code] for code in op.tolist()], np.int32)
+    ends = np.cumsum(sizes).tolist()
+    starts = [0, *ends[:-1]]
+    return [Expression(op[i:j], arg[i:j], const[i:j], known) for i, j in zip(starts, ends, strict=True)]
+
+
+class _Reader:
+    def __init__(self, arrays: Sequence[NDArray[Any]], expressions: Sequence[Expression]) -> None:
+        self.arrays, self.expressions = arrays, expressions
+
+    def value(self, plain: Any) -> Any:
+        if isinstance(plain, list):
+            return [self.value(part) for part in plain]
+        if not isinstance(plain, dict):
+            return plain
+        if ARRAY in plain:
+            return self.arrays[plain[ARRAY]]
+        if BYTES in plain:
+            return self.arrays[plain[BYTES]].tobytes()
+        if EXPRESSION in plain:
+            return self.expressions[plain[EXPRESSION]]
+        return {key: self.value(part) for key, part in plain.items()}
