@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -49,6 +51,20 @@ class Found:
             self.traverses = self._earlier[0] + event.traverses
             self.candidates = self._earlier[1] + event.candidates
 
+    # To go on later -----------------------------------------------------------------------------------------
+    def state(self) -> dict[str, Any]:
+        return {
+            "by_length": [[length, *_plain(entry)] for length, entry in self.by_length.items()],
+            "by_complexity": [[size, list(map(_plain, known))] for size, known in self.by_complexity.items()],
+            "counts": [self.traverses, self.candidates, self.runs, *self._earlier],
+        }
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        self.by_length = {length: _entry(plain) for length, *plain in saved["by_length"]}
+        self.by_complexity = {size: list(map(_entry, known)) for size, known in saved["by_complexity"]}
+        self.traverses, self.candidates, self.runs, *earlier = saved["counts"]
+        self._earlier = (earlier[0], earlier[1])
+
     def next_run(self) -> None:
         """Another run begins, and counts from zero."""
         self._earlier = self.traverses, self.candidates
@@ -72,6 +88,16 @@ class Found:
         kept.sort(key=lambda entry: (entry[0], entry[1]))
         front = sum(not other for other, _, _ in kept)
         return [terms for _, _, terms in kept[: front + MOST_OTHERS]]
+
+
+def _plain(entry: tuple[float, Terms]) -> list[Any]:
+    loss, (coefficients, expressions) = entry
+    return [loss, list(coefficients), list(expressions)]
+
+
+def _entry(plain: Sequence[Any]) -> tuple[float, Terms]:
+    loss, coefficients, expressions = plain
+    return loss, (tuple(coefficients), tuple(expressions))
 
 
 class Patience:

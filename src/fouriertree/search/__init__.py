@@ -5,7 +5,7 @@ from fouriertree.search.events import Accepted, Event, Finished, Observer, Offer
 from fouriertree.search.ftg import ALL_TERMS, FTG, FTGState
 from fouriertree.search.gp import CanonicalGP, OnePlusLambda
 from fouriertree.search.hybrid import Hybrid, HybridState
-from fouriertree.search.loop import Run, Search, run
+from fouriertree.search.loop import Resumable, Run, Search, Standing, run
 from fouriertree.search.relevance import AbsoluteProduct, Cosine, Relevance
 
 __all__ = [
@@ -26,8 +26,10 @@ __all__ = [
     "OnePlusLambda",
     "Progress",
     "Relevance",
+    "Resumable",
     "Run",
     "Search",
+    "Standing",
     "StopSearch",
     "run",
 ]

@@ -6,7 +6,9 @@ GECCO 2024, Algorithm 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +110,25 @@ class FTG:
             if accepted or self._spent(state, int(i), budget):
                 return self._moved_on(state, int(i) + 1, accepted)
         return self._moved_on(state, self._within_budget(state, len(batch), budget), False)
+
+    # To go on later ----------------------------------------------------------------------------------
+    def snapshot(self, state: FTGState) -> dict[str, Any]:
+        """Plain data and expressions, from which `restore` goes on."""
+        return {
+            "expressions": list(state.expressions),
+            "progress": asdict(state.progress),
+            "batch": state.batch,
+            "finished": state.finished,
+        }
+
+    def restore(self, problem: Problem, seed: int, saved: Mapping[str, Any]) -> FTGState:
+        """The state of a snapshot; its elements are projected onto again, one after the other."""
+        projection = self.projector.start(problem.space.target)
+        for expression in saved["expressions"]:
+            projection.add(problem.space.coordinates([expression])[0])
+        progress = Progress(**saved["progress"])
+        expressions = tuple(saved["expressions"])
+        return FTGState(seed, projection, expressions, progress, saved["batch"], saved["finished"])
 
     # One candidate after another ---------------------------------------------------------------------
     def _offer(self, problem: Problem, state: FTGState, batch: Programs, i: int) -> tuple[FTGState, bool]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from fouriertree.problems import Problem
 from fouriertree.search.budget import Budget
@@ -35,6 +35,17 @@ class Search(Protocol[S]):
     def step(self, problem: Problem, state: S, budget: Budget) -> tuple[S, list[Event]]: ...
 
 
+@runtime_checkable
+class Resumable(Protocol[S]):
+    """A search whose state can be written down and gone on from, in another process, to the same end bit by bit."""
+
+    def snapshot(self, state: S) -> dict[str, Any] | None:
+        """Plain data, arrays and expressions (see `fouriertree.snapshots`); None where the state is not complete."""
+        ...
+
+    def restore(self, problem: Problem, seed: int, saved: Mapping[str, Any]) -> S: ...
+
+
 @dataclass(frozen=True)
 class Run(Generic[S]):
     """How a run ended."""
@@ -44,20 +55,38 @@ class Run(Generic[S]):
     seconds: float
 
 
+@dataclass(frozen=True)
+class Standing(Generic[S]):
+    """Where a run stands: its state, and the seconds that it has had."""
+
+    state: S
+    seconds: float
+
+
 def run(
-    search: Search[S], problem: Problem, budget: Budget, observers: Sequence[Observer] = (), seed: int = 0
+    search: Search[S],
+    problem: Problem,
+    budget: Budget,
+    observers: Sequence[Observer] = (),
+    seed: int = 0,
+    *,
+    start: Standing[S] | None = None,
+    keep: Callable[[Standing[S]], None] | None = None,
 ) -> Run[S]:
     """Search until the budget is spent, the search is finished, an observer stops it or Ctrl-C is pressed.
 
-    Whatever ends it, the state with the best result so far comes back.
+    Whatever ends it, the state with the best result so far comes back.  With `start`, an earlier run goes on, whose
+    events are not told again; `keep` is told where the run stands after every step.
     """
-    started = time.monotonic()
-    state, events = search.init(problem, seed)
+    started = time.monotonic() - (0.0 if start is None else start.seconds)
+    state, events = search.init(problem, seed) if start is None else (start.state, [])
     try:
         notify(observers, [*events, state.progress])
         while (reason := _reason_to_stop(state, budget, started)) is None:
             state, events = search.step(problem, state, budget)
             notify(observers, [*events, state.progress])
+            if keep is not None:
+                keep(Standing(state, time.monotonic() - started))
     except KeyboardInterrupt:
         reason = "interrupted"
     except StopSearch as stop:

@@ -307,7 +307,7 @@ def test_a_part_that_is_left_out_is_not_used(part):
     )
     search = Hybrid(most_atoms=200, rounds=1, without=frozenset({part}))
     ended = run(search, problem, Budget(max_candidates=400_000), [], 0)
-    arms = ended.state.arms
+    arms = ended.state.plan.arms
     assert arms
     uses = {
         "links": any(arm.link.name != "t" for arm in arms),

@@ -1,0 +1,208 @@
+"""The folder of a run: run.json, events.jsonl, front.csv, model.json and the two latest checkpoints.
+
+Files are replaced whole (temporary file, fsync, rename), except for events.jsonl, which grows by whole lines.  A disk
+that refuses is no reason to end a search: the user is warned once, and the folder stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+
+from fouriertree.expr import PrimitiveSet
+from fouriertree.files import write_whole
+from fouriertree.snapshots import SnapshotError, from_bytes, to_bytes
+
+FORMAT, VERSION = "fouriertree-run", 1
+RUN, EVENTS, FRONT, MODEL, LOCK = "run.json", "events.jsonl", "front.csv", "model.json", "lock"
+CHECKPOINT = re.compile(r"checkpoint-(\d{6})\.ftc")
+#: checkpoints that are kept: should the newest be damaged, there is the one before it
+GENERATIONS = 2
+RUNNING, FINISHED, INTERRUPTED = "running", "finished", "interrupted"
+
+
+class RunError(ValueError):
+    """A run that cannot be read or gone on with; the message is one sentence for the user."""
+
+
+class RunFolderWarning(UserWarning):
+    """A run could not be written down, or not all of it could be read."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    number: int
+    content: Mapping[str, Any]
+
+
+class RunFolder:
+    """One run on disk.  Only the process that holds the lock writes to it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.about: dict[str, Any] = {}
+        self.writing = True  #: False after the disk has refused
+        self._lock: IO[str] | None = None
+
+    # Making and opening -------------------------------------------------------------------------------------
+    @classmethod
+    def create(cls, store: Path, about: Mapping[str, Any]) -> RunFolder:
+        """A new folder in the store, named by date and time; OSError if there can be none."""
+        store.mkdir(parents=True, exist_ok=True)
+        while True:
+            name = f"{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+            try:
+                (store / name).mkdir()
+                break
+            except FileExistsError:
+                continue
+        folder = cls(store / name)
+        folder.lock()
+        folder.tell(format=FORMAT, version=VERSION, id=name, created=now(), status=RUNNING, **about)
+        return folder
+
+    @classmethod
+    def open(cls, path: Path) -> RunFolder:
+        """The run of a folder that is there; RunError if it holds none."""
+        folder = cls(path)
+        try:
+            about = json.loads((path / RUN).read_bytes())
+        except OSError as error:
+            raise RunError(f"{path} holds no run: cannot read {RUN}: {reason_of(error)}") from None
+        except (ValueError, RecursionError):
+            raise RunError(f"{path / RUN} is damaged: it is not JSON") from None
+        if not isinstance(about, dict) or about.get("format") != FORMAT:
+            raise RunError(f"{path / RUN} does not describe a run")
+        if about.get("version") != VERSION:
+            raise RunError(
+                f"{path} is a run of version {about.get('version')}; this program reads version {VERSION}"
+            )
+        folder.about = about
+        return folder
+
+    @property
+    def id(self) -> str:
+        return self.path.name
+
+    @property
+    def status(self) -> str:
+        """As it was written; a run that says it is running and is not was killed."""
+        said = str(self.about.get("status", "unknown"))
+        return "killed" if said == RUNNING and not self.is_locked() else said
+
+    # One writer at a time -----------------------------------------------------------------------------------
+    def lock(self) -> None:
+        """RunError if another process writes here.  The system frees the lock of a process however it ends."""
+        file = (self.path / LOCK).open("w")
+        if not _lock(file):
+            file.close()
+            raise RunError(f"run {self.id} is still running; wait for it, or stop it first")
+        self._lock = file
+
+    def is_locked(self) -> bool:
+        try:
+            with (self.path / LOCK).open("r+") as file:
+                return not _lock(file)
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    # Writing ------------------------------------------------------------------------------------------------
+    def tell(self, **about: Any) -> None:
+        """Add to run.json."""
+        self.about |= about
+        self.write(RUN, (json.dumps(self.about, indent=1, ensure_ascii=False) + "\n").encode())
+
+    def write(self, name: str, content: bytes) -> None:
+        self._try(lambda: write_whole(self.path / name, content))
+
+    def event(self, kind: str, **details: Any) -> None:
+        """Add a line to events.jsonl."""
+        line = json.dumps({"time": now(), "event": kind, **details}, ensure_ascii=False) + "\n"
+        self._try(lambda: self._append(line.encode()))
+
+    def _append(self, line: bytes) -> None:
+        with (self.path / EVENTS).open("ab") as file:
+            file.write(line)
+
+    def keep(self, content: Mapping[str, Any]) -> None:
+        """Write a checkpoint, and forget those before the last two."""
+        self._try(lambda: self._keep(to_bytes(content)))
+
+    def _keep(self, data: bytes) -> None:
+        numbers = self.checkpoints()
+        write_whole(self._checkpoint(max(numbers, default=0) + 1), data)
+        for old in numbers[: 1 - GENERATIONS]:
+            self._checkpoint(old).unlink(missing_ok=True)
+
+    def _try(self, write: Callable[[], None]) -> None:
+        if not self.writing:
+            return
+        try:
+            write()
+        except OSError as error:
+            self.writing = False
+            warnings.warn(
+                f"cannot write to {self.path}: {reason_of(error)}; the search goes on, but this run can only be "
+                "resumed from what is there already",
+                RunFolderWarning,
+                stacklevel=4,
+            )
+
+    # Reading ------------------------------------------------------------------------------------------------
+    def checkpoints(self) -> list[int]:
+        """Numbers of those that are there, oldest first."""
+        found = (CHECKPOINT.fullmatch(entry.name) for entry in self.path.iterdir())
+        return sorted(int(match[1]) for match in found if match)
+
+    def latest(self, primitives: PrimitiveSet | None = None) -> Checkpoint | None:
+        """The newest checkpoint that is whole; a damaged one is told of and passed over."""
+        for number in reversed(self.checkpoints()):
+            path = self._checkpoint(number)
+            try:
+                return Checkpoint(number, from_bytes(path.read_bytes(), primitives))
+            except SnapshotError as error:
+                problem = str(error)
+            except OSError as error:
+                problem = f"cannot be read: {reason_of(error)}"
+            warnings.warn(
+                f"{path} {problem}; going back to the checkpoint before it, or to the start",
+                RunFolderWarning,
+                stacklevel=2,
+            )
+        return None
+
+    def _checkpoint(self, number: int) -> Path:
+        return self.path / f"checkpoint-{number:06d}.ftc"
+
+
+def now() -> str:
+    return datetime.now().astimezone().isoformat(timespec="milliseconds")
+
+
+def reason_of(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def _lock(file: IO[str]) -> bool:
+    """Whether this process now holds the lock of an open file."""
+    try:
+        import fcntl
+    except ImportError:  # pragma: no cover - Windows has no such locks, and no second writer is noticed there
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,49 @@
+"""A store is a folder of run folders."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from fouriertree.runs.folder import RUN, RunError, RunFolder
+
+
+def list_runs(store: Path) -> list[RunFolder]:
+    """The runs of a store, oldest first; what cannot be read is left out."""
+    if not store.is_dir():
+        return []
+    found = []
+    for path in sorted(store.iterdir()):
+        if (path / RUN).is_file():
+            try:
+                found.append(RunFolder.open(path))
+            except RunError:
+                continue
+    return sorted(found, key=lambda folder: (str(folder.about.get("created")), folder.id))
+
+
+def find_run(store: Path, wanted: str) -> RunFolder:
+    """The run with this ID, or the only one whose ID begins or ends so; "last" is the newest."""
+    runs = list_runs(store)
+    if not runs:
+        raise RunError(f"there are no runs in {store}")
+    if wanted == "last":
+        return runs[-1]
+    fitting = [run for run in runs if run.id == wanted] or [
+        run for run in runs if wanted and (run.id.startswith(wanted) or run.id.endswith(wanted))
+    ]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise RunError(f"{wanted!r} may be {', '.join(run.id for run in fitting)}; give more of the ID")
+    raise RunError(f"there is no run {wanted!r} in {store}; the newest is {runs[-1].id}")
+
+
+def remove_run(folder: RunFolder) -> None:
+    """Delete the folder of a run that is not running."""
+    folder.lock()
+    folder.close()
+    try:
+        shutil.rmtree(folder.path)
+    except OSError as error:
+        raise RunError(f"cannot remove {folder.path}: {(error.strerror or str(error)).lower()}") from None
