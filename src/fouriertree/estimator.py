@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from copy import copy
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -33,6 +34,7 @@ from fouriertree.front import ROUNDING, Row, Rows, choose, finished, tabulated, 
 from fouriertree.guesses import parse_guesses
 from fouriertree.intervals import left_out_scores, rows_for
 from fouriertree.losses import LossFunction, as_loss
+from fouriertree.memory import check_memory, memory_watch
 from fouriertree.observers import Found, Patience, ProgressBar, Terms
 from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
@@ -40,6 +42,7 @@ from fouriertree.saving import fingerprint
 from fouriertree.search import Budget, Hybrid, Observer, Search, run
 from fouriertree.search.nesting import Nesting
 from fouriertree.space import EmpiricalSpace
+from fouriertree.stopping import INTERRUPTED, Stop
 
 Floats = NDArray[np.float64]
 
@@ -78,6 +81,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
     guesses: formulas to start from, such as ``["a*sin(x0)"]``; names that are no columns are numbers to be fitted.
     time_limit, max_evaluations: seconds, and candidates looked at; None is no limit.  Without any limit, a fit ends
         when every way to look for a law has had its turn.
+    memory_limit: megabytes that the process may hold; the search ends when it holds more.  None is no limit.
     max_traverses: passes over the data, the paper's unit of cost, for the searches of the paper.
     target_loss: the sum of squared errors to be content with; None asks for a formula exact to rounding.
     random_state: an integer, a RandomState, or None for fresh entropy; the integer that was used is `seed_`.
@@ -90,6 +94,8 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
     >>> model.get_best()["equation"]
     '3*sin(angle)'
     """
+
+    _running: Stop  #: there while a fit runs
 
     def __init__(
         self,
@@ -106,6 +112,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         guesses: Sequence[str] | None = None,
         time_limit: float | None = None,
         max_evaluations: int | None = None,
+        memory_limit: float | None = None,
         max_traverses: int | None = None,
         target_loss: float | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -125,6 +132,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         self.guesses = guesses
         self.time_limit = time_limit
         self.max_evaluations = max_evaluations
+        self.memory_limit = memory_limit
         self.max_traverses = max_traverses
         self.target_loss = target_loss
         self.random_state = random_state
@@ -133,7 +141,29 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         self.progress = progress
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SymbolicRegressor:
-        """Search for formulas; Ctrl-C ends the search and keeps what it has found."""
+        """Search for formulas; Ctrl-C or `stop` ends the search and keeps what it has found, another Ctrl-C leaves."""
+        # All happens on a twin: whatever ends the fit, the regressor is what it was before, or fitted.
+        twin = copy(self)
+        self._running = twin._running = Stop()
+        try:
+            with self._running.on_interrupt():
+                twin._fit(X, y, sample_weight)
+                self.__dict__ = twin.__dict__
+        finally:
+            self.__dict__.pop("_running", None)
+        return self
+
+    def stop(self) -> bool:
+        """End the fit that runs in another thread, which keeps the best so far; False if there is none.
+
+        Can be called from any thread at any time, and returns at once: `fit` returns after the step that it is in.
+        """
+        running: Stop | None = self.__dict__.get("_running")
+        if running is not None:
+            running.ask("stopped")
+        return running is not None
+
+    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         self._check_limits()
         check_operators(self._primitives)
         loss = as_loss(self.loss, self.quantile)
@@ -149,6 +179,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         if self.search is None:
             # The first time on a machine takes some seconds, which are not the search's.
             self._compile()
+        self._running.start_search(memory_watch(self.memory_limit, self._n_rows))
         started = time.monotonic()
         everything = Rows(*self._split(EmpiricalSpace(X, y, sample_weight, self._engine)), loss)
         # The hybrid needs no more rows to find a formula; it is judged by all of them in the end.
@@ -158,7 +189,6 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         self.traverses_, self.evaluations_ = found.traverses, found.candidates
         self._tabulate(rows, found, started, everything)
         self._remember(X, y, sample_weight, started)
-        return self
 
     # Before the search -------------------------------------------------------------------------------
     def _check_limits(self) -> None:
@@ -166,7 +196,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
             value = getattr(self, name)
             if not (isinstance(value, Integral) and int(value) >= 1):
                 raise ValueError(f"{name} must be a whole number of at least 1; got {value!r}")
-        for name in ("time_limit", "max_evaluations", "max_traverses", "target_loss"):
+        for name in ("time_limit", "max_evaluations", "memory_limit", "max_traverses", "target_loss"):
             limit = getattr(self, name)
             if limit is not None and not (isinstance(limit, Real) and float(limit) >= 0.0):
                 raise ValueError(f"{name} must be None or a number that is not negative; got {limit!r}")
@@ -175,6 +205,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
                 f"model_selection must be one of {', '.join(SELECTIONS)}; got {self.model_selection!r}"
             )
         check_kinds(self)
+        check_memory(self.memory_limit)
 
     def _split(self, space: EmpiricalSpace) -> tuple[EmpiricalSpace, NDArray[np.bool_]]:
         """All rows, and which of them the search may see: all where they are few."""
@@ -215,9 +246,9 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
             max_candidates=None if budget.max_candidates is None else budget.max_candidates // 2,
             target_loss=0.0,
         )
-        reason = self._run(self._problem(rows, rows.space.weights), half, found)
-        if reason == "interrupted":
-            return reason
+        self._run(self._problem(rows, rows.space.weights), half, found)
+        if self._running.reason is not None:
+            return self._running.reason
         self._tabulate(rows, found, started, rows)
         with np.errstate(all="ignore"):
             weights = rows.loss.weights(rows.space.y, self.model_.predict(rows.space.X, self._engine))
@@ -242,7 +273,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
             None if self.max_traverses is None else int(self.max_traverses), limit,
             # The hybrid knows when an exact sum is a law; for the others, exact is enough.
             0.0 if self.search is None and self.target_loss is None else target,
-            None if self.max_evaluations is None else int(self.max_evaluations),
+            None if self.max_evaluations is None else int(self.max_evaluations), self._running,
         )  # fmt: skip
 
     def _problem(self, rows: Rows, weights: NDArray[np.float64]) -> Problem:
@@ -270,10 +301,14 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
                     stack.enter_context(ProgressBar(budget, getattr(search, "max_terms", None), weight))
                 )
             try:
-                return run(search, problem, budget, observers, nth_seed(self.seed_, found.runs)).reason
+                reason = run(search, problem, budget, observers, nth_seed(self.seed_, found.runs)).reason
             except KeyboardInterrupt:
                 # The loop catches those between its first and its last event.
-                return "interrupted"
+                reason = INTERRUPTED
+        if reason == INTERRUPTED:
+            self._running.ask(reason)
+        self._running.leave_if_told()
+        return reason
 
     def _hybrid(self, problem: Problem, unlimited: bool) -> Hybrid:
         names = self._names or tuple(f"x{i}" for i in range(self.n_features_in_))
@@ -332,4 +367,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         self._told_outside = False
 
     def _late(self, started: float) -> bool:
+        """Whether somebody waits for the table."""
+        if self._running.reason is not None:
+            return True
         return self.time_limit is not None and time.monotonic() - started > float(self.time_limit) + GRACE

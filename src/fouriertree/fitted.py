@@ -147,9 +147,9 @@ class FittedFormulas(Questions):
     data_: Mapping[str, Any]  #: rows, columns and fingerprint of the table of the fit
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the data of the fit, which may be large and are not ours to pass on."""
+        """Without the data of the fit, which may be large and are not ours to pass on, and without a fit that runs."""
         state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
-        return {name: value for name, value in state.items() if name != "_training"}
+        return {name: value for name, value in state.items() if name not in ("_training", "_running")}
 
     @property
     def _engine(self) -> CompiledEngine:

@@ -1,42 +1,54 @@
-"""Ctrl-C and SIGTERM: the first one ends the search, and no other one may cost what was found."""
+"""Ctrl-C and SIGTERM: the first one ends the search and keeps what was found, another one leaves at once."""
 
 from __future__ import annotations
 
 import signal
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 import typer
 
+from fouriertree.stopping import INTERRUPTED, Presses, Stop
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-#: an interrupt that has had no effect for so long was swallowed by someone, and the next one counts again
-EFFECT_SECONDS = 3.0
 
 
 class Interrupts:
-    """A signal handler that interrupts until the search is over, and from then on only remembers the signal."""
+    """A signal handler: the first signal ends the search, or lets the files be written; another one leaves at once."""
 
     def __init__(self) -> None:
         self.number: int | None = None
-        self.since = 0.0
         self.regressor: object | None = None  #: the one that searches, once there is one
+        self.presses = Presses()
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        now = time.monotonic()
-        in_effect = self.number is not None and now - self.since < EFFECT_SECONDS
-        if self.number is None or not in_effect:
-            self.number, self.since = number, now
-        if not in_effect and not self.searched:
-            raise KeyboardInterrupt
+        if not self.presses.another():
+            return
+        self.number = self.number or number
+        fit: Stop | None = getattr(self.regressor, "_running", None)
+        if self.presses.count == 1 and (self.searched or (fit is not None and fit.searching)):
+            if fit is not None:
+                fit.ask(INTERRUPTED)
+            return
+        if fit is not None:
+            fit.leaving = True
+        raise KeyboardInterrupt
 
     @property
     def searched(self) -> bool:
-        """Whether the search is over; the regressor then describes what it has, and must be left to it."""
+        """Whether there are formulas, which are to be written."""
         return hasattr(self.regressor, "stop_reason_")
+
+    @property
+    def farewell(self) -> str:
+        return (
+            "interrupted before the search; nothing found yet"
+            if self.presses.count == 1
+            else "interrupted again; left without finishing"
+        )
 
     @property
     def status(self) -> int:
@@ -63,7 +75,7 @@ def interrupts_end_the_search() -> Iterator[Interrupts]:
     try:
         yield interrupts
     except KeyboardInterrupt:
-        print("interrupted before the search; nothing found yet", file=sys.stderr)
+        print(interrupts.farewell, file=sys.stderr)
         raise typer.Exit(interrupts.status) from None
     finally:
         for number, handler in before.items():

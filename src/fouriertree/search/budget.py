@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,8 @@ class Budget:
     time_limit: float | None = None  #: seconds
     target_loss: float = 0.0  #: stop once the loss is at most this
     max_candidates: int | None = None  #: candidates looked at
+    #: asked between steps: why somebody else wants the run to end, or None
+    asked: Callable[[], str | None] | None = field(default=None, compare=False, repr=False)
 
     def reason_to_stop(self, traverses: int, seconds: float, loss: float, candidates: int = 0) -> str | None:
         """Why a run that has come this far ends here, or None."""
@@ -27,4 +30,4 @@ class Budget:
             return "evaluations used up"
         if self.time_limit is not None and seconds >= self.time_limit:
             return "time used up"
-        return None
+        return None if self.asked is None else self.asked()

@@ -1,0 +1,41 @@
+"""How much memory the process holds, and a limit on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+MEGABYTE = 1e6
+#: what describing the formulas takes after the search: some vectors of values for each of them
+TABLE_BYTES_PER_ROW = 400
+
+
+def resident_megabytes() -> float:
+    """Memory that the process holds now, in megabytes."""
+    # Only those who set a limit need it.
+    import psutil
+
+    return float(psutil.Process().memory_info().rss) / MEGABYTE
+
+
+def check_memory(megabytes: float | None) -> None:
+    """ValueError for a limit below what the process holds already."""
+    if megabytes is None:
+        return
+    used = resident_megabytes()
+    if megabytes < used:
+        raise ValueError(
+            f"memory_limit is {megabytes:g} MB, but the process holds {used:.0f} MB already; give more than that, "
+            "or None for no limit"
+        )
+
+
+def memory_watch(megabytes: float | None, n_rows: int) -> Callable[[], str | None] | None:
+    """Says that memory is used up while there is still room to describe what was found; None without a limit."""
+    if megabytes is None:
+        return None
+    most = float(megabytes) - TABLE_BYTES_PER_ROW * n_rows / MEGABYTE
+
+    def watch() -> str | None:
+        return "memory used up" if resident_megabytes() > most else None
+
+    return watch

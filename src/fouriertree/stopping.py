@@ -1,0 +1,105 @@
+"""How a fit is asked to end before its time: by Ctrl-C, by another thread, by a limit on memory."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+INTERRUPTED = "interrupted"
+#: seconds within which signals are one press of a key: `timeout` signals a process and then its group
+ONE_PRESS = 0.1
+
+
+class Presses:
+    """Counts presses of Ctrl-C."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._last = 0.0
+
+    def another(self) -> bool:
+        """Count a signal; False if it belongs to the press before it."""
+        now = time.monotonic()
+        if self.count and now - self._last < ONE_PRESS:
+            return False
+        self._last = now
+        self.count += 1
+        return True
+
+
+class Stop:
+    """The wish that a fit ends: it is looked at between steps, so that what comes back is whole.
+
+    Any thread may ask at any time; the first reason stands.
+    """
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self.searching = False  #: or describing what was found; before that, there is nothing to keep
+        self.leaving = False  #: at once, and without a result
+        self._presses = Presses()
+        self._watch: Callable[[], str | None] | None = None
+
+    def ask(self, reason: str) -> None:
+        if self.reason is None:
+            self.reason = reason
+
+    def __call__(self) -> str | None:
+        """Why the search is to end, or None."""
+        if self.reason is None and self._watch is not None and (reason := self._watch()):
+            self.ask(reason)
+        return self.reason
+
+    def interrupt(self) -> None:
+        """A press of Ctrl-C: the first one asks for the end where there is something to keep, others leave."""
+        if not self._presses.another():
+            return
+        if self.searching and self._presses.count == 1:
+            self.ask(INTERRUPTED)
+        else:
+            self.leaving = True
+            raise KeyboardInterrupt
+
+    def leave_if_told(self) -> None:
+        """Raise once more what the search, or a compiler, has caught."""
+        if self.leaving:
+            raise KeyboardInterrupt
+
+    def start_search(self, watch: Callable[[], str | None] | None = None) -> None:
+        """From now on there is something to keep; `watch` is asked for reasons to end, too."""
+        self.leave_if_told()
+        self.searching, self._watch = True, watch
+
+    @contextmanager
+    def on_interrupt(self) -> Iterator[None]:
+        """Let SIGINT ask, where Python's own handler would raise KeyboardInterrupt in the middle of a step.
+
+        Handlers belong to the main thread, and one that somebody else has set knows what it wants.
+        """
+        mine = _Handler(self)
+        before = signal.getsignal(signal.SIGINT)
+        here = threading.current_thread() is threading.main_thread()
+        if not here or not (before is signal.default_int_handler or isinstance(before, _Handler)):
+            yield
+            return
+        signal.signal(signal.SIGINT, mine)
+        try:
+            yield
+        finally:
+            # Should a signal come before it is replaced, it has nothing to keep any more.
+            self.searching = False
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+class _Handler:
+    """A class of its own, so that one fit knows the handler of another that could not put it back."""
+
+    def __init__(self, stop: Stop) -> None:
+        self.stop = stop
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        self.stop.interrupt()
