@@ -9,7 +9,8 @@ from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,16 +30,18 @@ from fouriertree.engine import ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
-from fouriertree.fitted import FittedFormulas, error_sizes
+from fouriertree.fitted import FittedFormulas, error_sizes, plain_parameters
 from fouriertree.front import ROUNDING, Row, Rows, choose, finished, tabulated, terms_for
 from fouriertree.guesses import parse_guesses
 from fouriertree.intervals import left_out_scores, rows_for
-from fouriertree.losses import LossFunction, as_loss
+from fouriertree.journal import Earlier, Image, Journal, changed, check_same_data, extended, parameters_of
+from fouriertree.losses import Loss, LossFunction, as_loss
 from fouriertree.memory import check_memory, memory_watch
 from fouriertree.observers import Found, Patience, ProgressBar, Terms
 from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
-from fouriertree.saving import fingerprint
+from fouriertree.runs import RunFolder
+from fouriertree.saving import file_of, fingerprint, versions_here
 from fouriertree.search import Budget, Hybrid, Observer, Search, run
 from fouriertree.search.nesting import Nesting
 from fouriertree.space import EmpiricalSpace
@@ -59,6 +62,11 @@ FEWEST_FINISHED, GRACE = 6, 0.3
 ENOUGH_SCORES, FOLDS = rows_for(0.95), 10
 #: rounds of the hybrid where nothing else ends it
 ROUNDS = 2
+#: parameters that a fit may change and still go on from the one before it
+FREE_TO_CHANGE = (
+    "model_selection", "time_limit", "max_evaluations", "max_traverses", "memory_limit", "target_loss", "n_jobs",
+    "random_state", "run_dir", "warm_start", "progress",
+)  # fmt: skip
 
 
 class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
@@ -87,6 +95,9 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
     random_state: an integer, a RandomState, or None for fresh entropy; the integer that was used is `seed_`.
     n_jobs: threads, -1 for one per processor; the result is the same for any number.
     feature_names: names in formulas; by default those of a DataFrame's columns, or x0, x1, ...
+    run_dir: a folder in which every fit leaves a folder of its own, `run_path_`, with its events, its formulas so far
+        and checkpoints from which `resume` goes on should the process be killed; None writes nothing.
+    warm_start: go on from where the last fit to the same data ended, with the same limits once more.
     progress: show a progress bar on stderr.
 
     >>> X = np.linspace(-2, 2, 50)[:, None]
@@ -96,6 +107,9 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
     """
 
     _running: Stop  #: there while a fit runs
+    _journal: Journal  #: and this
+    _folder: RunFolder | None = None  #: of the run that goes on
+    run_path_: Path
 
     def __init__(
         self,
@@ -118,6 +132,8 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = 1,
         feature_names: Sequence[str] | None = None,
+        run_dir: str | Path | None = None,
+        warm_start: bool = False,
         progress: bool = False,
     ) -> None:
         self.search = search
@@ -138,6 +154,8 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.feature_names = feature_names
+        self.run_dir = run_dir
+        self.warm_start = warm_start
         self.progress = progress
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SymbolicRegressor:
@@ -150,8 +168,28 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
                 twin._fit(X, y, sample_weight)
                 self.__dict__ = twin.__dict__
         finally:
-            self.__dict__.pop("_running", None)
+            for name in ("_running", "_journal"):
+                self.__dict__.pop(name, None)
         return self
+
+    @classmethod
+    def resume(
+        cls, run: str | Path, X: Any, y: Any, sample_weight: ArrayLike | None = None, **changes: Any
+    ) -> Self:
+        """Go on with a run that was killed or interrupted, from its folder and the data that it was given.
+
+        Where only evaluations limit it, or nothing does, the formulas are those of a run that nobody has killed, bit
+        for bit.  `changes` are parameters to set anew: a larger limit, or those that a file cannot hold.
+        """
+        folder = RunFolder.open(Path(run))
+        regressor = cls(**parameters_of(folder, changes))
+        folder.lock()
+        try:
+            regressor._folder = folder
+            return regressor.fit(X, y, sample_weight)
+        finally:
+            regressor.__dict__.pop("_folder", None)
+            folder.close()
 
     def stop(self) -> bool:
         """End the fit that runs in another thread, which keeps the best so far; False if there is none.
@@ -167,12 +205,12 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         self._check_limits()
         check_operators(self._primitives)
         loss = as_loss(self.loss, self.quantile)
+        target = str(getattr(y, "name", None) or "y")
         refuse_text(X, y)
         y = numeric_target(y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         check_scale(y)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
         self._names = self._column_names()
         self.seed_ = draw_seed(self.random_state)
         self._n_rows = len(y)
@@ -180,15 +218,67 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
             # The first time on a machine takes some seconds, which are not the search's.
             self._compile()
         self._running.start_search(memory_watch(self.memory_limit, self._n_rows))
-        started = time.monotonic()
-        everything = Rows(*self._split(EmpiricalSpace(X, y, sample_weight, self._engine)), loss)
+        began = time.monotonic()
+        self.data_ = {"rows": len(y), "columns": X.shape[1], "sha256": fingerprint(X, y, weights)}
+        self._journal = self._begin_journal(target)
+        try:
+            self._find(X, y, weights, loss, began - self._journal.seconds)
+            self._end_journal(target)
+        except BaseException as error:
+            self._journal.abandon(error)
+            raise
+
+    def _find(self, X: Floats, y: Floats, weights: Any, loss: Loss, started: float) -> None:
+        everything = Rows(*self._split(EmpiricalSpace(X, y, weights, self._engine)), loss)
         # The hybrid needs no more rows to find a formula; it is judged by all of them in the end.
         rows = everything.sample(MOST_ROWS, self.seed_) if self.search is None else everything
-        found = Found()
+        found = self._journal.found
         self.stop_reason_ = self._search(rows, found, started)
         self.traverses_, self.evaluations_ = found.traverses, found.candidates
         self._tabulate(rows, found, started, everything)
-        self._remember(X, y, sample_weight, started)
+        self._remember(X, y, weights, started)
+
+    # What is written down, and gone on from ----------------------------------------------------------
+    def _begin_journal(self, target: str) -> Journal:
+        earlier = self._earlier() if self.warm_start else None
+        journal = Journal(Found() if earlier is None else earlier.found)
+        if earlier is not None:
+            self.seed_ = earlier.seed
+            journal.go_on(earlier)
+        if self._folder is not None:
+            check_same_data(self._folder, self.data_["sha256"])
+            journal.resume(self._folder, self._primitives)
+        elif self.run_dir is not None:
+            plain, described = plain_parameters(self.get_params(deep=False))
+            about = {
+                "parameters": plain,
+                "described": described,
+                "seed": self.seed_,
+                "versions": versions_here(),
+                "data": self.data_,
+                "columns": list(self._column_texts),
+                "target": target,
+            }
+            journal.record(self.run_dir, about)
+        return journal
+
+    def _earlier(self) -> Earlier | None:
+        """What the fit before has left, if it goes on: same data, same parameters but for limits."""
+        left: Earlier | None = self.__dict__.get("_left")
+        if left is None or left.data != self.data_["sha256"]:
+            return None
+        return None if changed(left.settings, self.get_params(deep=False), FREE_TO_CHANGE) else left
+
+    def _end_journal(self, target: str) -> None:
+        folder = self._journal.folder
+        if folder is not None:
+            self.run_path_ = folder.path
+            result = {
+                "formula": self.model_.text(),
+                "seconds": self.seconds_,
+                "evaluations": self.evaluations_,
+            }
+            self._journal.finish(self.equations_, file_of(self.as_saved(target)), self.stop_reason_, result)
 
     # Before the search -------------------------------------------------------------------------------
     def _check_limits(self) -> None:
@@ -238,22 +328,25 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
     def _search(self, rows: Rows, found: Found, started: float) -> str:
         """Run the search, and again with the weights that the loss asks for; why the last one ended."""
         budget = self._budget(rows, time.monotonic() - started)
+        given = rows.space.y, rows.space.weights
         if rows.loss.squared:
-            return self._run(self._problem(rows, rows.space.weights), budget, found)
+            return self._run(rows, given, budget, found)
         half = replace(
             budget,
             time_limit=None if budget.time_limit is None else 0.5 * budget.time_limit,
             max_candidates=None if budget.max_candidates is None else budget.max_candidates // 2,
             target_loss=0.0,
         )
-        self._run(self._problem(rows, rows.space.weights), half, found)
+        if (again := self._journal.again) is not None:
+            return self._run(rows, again, half, found)
+        self._run(rows, given, half, found)
         if self._running.reason is not None:
             return self._running.reason
         self._tabulate(rows, found, started, rows)
         with np.errstate(all="ignore"):
             weights = rows.loss.weights(rows.space.y, self.model_.predict(rows.space.X, self._engine))
         found.next_run()
-        return self._run(self._problem(rows, rows.space.weights * weights), half, found)
+        return self._run(rows, (rows.space.y, rows.space.weights * weights), half, found)
 
     def _compile(self) -> None:
         self._engine.evaluate([Expression.variable(0)], [[0.0]])
@@ -276,24 +369,31 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
             None if self.max_evaluations is None else int(self.max_evaluations), self._running,
         )  # fmt: skip
 
-    def _problem(self, rows: Rows, weights: NDArray[np.float64]) -> Problem:
-        space, seen = rows.space, rows.seen
+    def _problem(self, rows: Rows, image: Image) -> Problem:
+        space, seen, (target, weights) = rows.space, rows.seen, image
         grammar = Grammar(self._primitives, space.n_columns)
-        shown = EmpiricalSpace(space.X[seen], space.y[seen], weights[seen], self._engine)
+        shown = EmpiricalSpace(space.X[seen], target[seen], weights[seen], self._engine)
         held = (
             None
             if seen.all()
-            else EmpiricalSpace(space.X[~seen], space.y[~seen], weights[~seen], self._engine)
+            else EmpiricalSpace(space.X[~seen], target[~seen], weights[~seen], self._engine)
         )
         return Problem(shown, grammar, holdout=held)
 
-    def _run(self, problem: Problem, budget: Budget, found: Found) -> str:
+    def _run(self, rows: Rows, image: Image, budget: Budget, found: Found) -> str:
+        problem = self._problem(rows, image)
         limits = (budget.time_limit, budget.max_traverses, budget.max_candidates)
         unlimited = all(limit is None for limit in limits)
         search = self._hybrid(problem, unlimited) if self.search is None else self.search
-        observers: list[Observer] = [found]
-        if unlimited and self.search is not None:
-            observers.append(Patience())
+        journal, seed = self._journal, nth_seed(self.seed_, found.runs)
+        patience = Patience() if unlimited and self.search is not None else None
+        if patience is not None:
+            journal.restore_patience(patience)
+        if journal.goes_on:
+            budget = extended(budget, found)
+        observers: list[Observer] = [found, *journal.observers(self._names, len(problem.space.target))]
+        if patience is not None:
+            observers.append(patience)
         with ExitStack() as stack:
             if self.progress:
                 weight = float(np.sum(problem.space.samples()[-1][2]))
@@ -301,7 +401,11 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
                     stack.enter_context(ProgressBar(budget, getattr(search, "max_terms", None), weight))
                 )
             try:
-                reason = run(search, problem, budget, observers, nth_seed(self.seed_, found.runs)).reason
+                start = journal.standing(search, problem, seed)
+                keep = journal.keeper(search, image, patience)
+                ended = run(search, problem, budget, observers, seed, start=start, keep=keep)
+                reason = ended.reason
+                self._leave(ended.state, image)
             except KeyboardInterrupt:
                 # The loop catches those between its first and its last event.
                 reason = INTERRUPTED
@@ -309,6 +413,12 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
             self._running.ask(reason)
         self._running.leave_if_told()
         return reason
+
+    def _leave(self, state: Any, image: Image) -> None:
+        """Remember where the search stands, for a fit that goes on."""
+        if self.warm_start:
+            settings, found = self.get_params(deep=False), self._journal.found
+            self._left = Earlier(settings, self.data_["sha256"], self.seed_, found, state, image)
 
     def _hybrid(self, problem: Problem, unlimited: bool) -> Hybrid:
         names = self._names or tuple(f"x{i}" for i in range(self.n_features_in_))
@@ -357,7 +467,6 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
     def _remember(self, X: Floats, y: Floats, weights: Any, started: float) -> None:
         """What is asked later: where the data lie, what they are, and how long it took."""
         self.box_ = np.column_stack([X.min(axis=0), X.max(axis=0)])
-        self.data_ = {"rows": len(y), "columns": X.shape[1], "sha256": fingerprint(X, y, weights)}
         self._training = X, y, weights
         if np.all([len(scores) < ENOUGH_SCORES for scores in self.scores_]):
             self.scores_ = [

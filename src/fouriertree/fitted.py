@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -149,7 +149,7 @@ class FittedFormulas(Questions):
     def __getstate__(self) -> dict[str, Any]:
         """Without the data of the fit, which may be large and are not ours to pass on, and without a fit that runs."""
         state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
-        return {name: value for name, value in state.items() if name not in ("_training", "_running")}
+        return {name: value for name, value in state.items() if name not in UNPICKLED}
 
     @property
     def _engine(self) -> CompiledEngine:
@@ -179,6 +179,8 @@ def error_sizes(errors: Floats) -> Floats:
     return kept
 
 
+#: what stays behind when a regressor is pickled: the data of the fit, and the search that could go on
+UNPICKLED = ("_training", "_left", "_running", "_journal")
 #: errors that are remembered of a formula
 MOST_SCORES = 399
 #: what is told of a search
@@ -213,6 +215,8 @@ def plain_parameters(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dic
             value = [str(part) for part in value]
         elif isinstance(value, np.generic):
             value = value.item()
+        elif isinstance(value, PurePath):
+            value = str(value)
         if is_plain(value):
             plain[name] = value
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,12 @@ class Patience:
             self.last = event
         elif event.candidates - self.last.candidates >= self.candidates:
             raise StopSearch(STALLED)
+
+    def state(self) -> dict[str, Any]:
+        return asdict(self.last)
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        self.last = Progress(**saved)
 
 
 class ProgressBar:

@@ -68,9 +68,12 @@ def fingerprint(*arrays: NDArray[np.float64] | None) -> str:
 
 # Writing ----------------------------------------------------------------------------------------------------
 def save(path: Path, saved: SavedFormulas) -> None:
-    write_whole(
-        path, (json.dumps(to_json(saved), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
-    )
+    write_whole(path, file_of(saved))
+
+
+def file_of(saved: SavedFormulas) -> bytes:
+    """What the file holds."""
+    return (json.dumps(to_json(saved), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 def to_json(saved: SavedFormulas) -> dict[str, Any]:

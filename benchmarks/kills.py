@@ -1,0 +1,127 @@
+"""Kill runs at random moments, resume them, and compare with a run that nobody killed: `make bench-kills`.
+
+Prints a line for every kill; ends with status 1 if a resumed run differs in a single bit of its model or its table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+ROWS, SEED = 200, 1
+SETTINGS = {"max_evaluations": 8_000_000, "random_state": SEED}
+
+
+def table() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(5)
+    X = rng.uniform(1.0, 5.0, (ROWS, 3))
+    law = np.exp(-(X[:, 0] ** 2) / X[:, 1]) * np.sin(X[:, 2] * X[:, 1] + 0.3)
+    return X, law + 0.05 * rng.normal(size=ROWS)
+
+
+def fit(store: Path, loss: str, jobs: int) -> None:
+    from fouriertree import SymbolicRegressor
+
+    SymbolicRegressor(run_dir=store, loss=loss, n_jobs=jobs, **SETTINGS).fit(*table())
+
+
+def resume(store: Path) -> None:
+    from fouriertree import SymbolicRegressor
+
+    SymbolicRegressor.resume(only_run(store), *table())
+
+
+def only_run(store: Path) -> Path:
+    [run] = [path for path in store.iterdir() if path.is_dir()]
+    return run
+
+
+def outcome(store: Path) -> object:
+    """All of the model that is not about when and where it was found."""
+    model = json.loads((only_run(store) / "model.json").read_bytes())
+    model["history"].pop("seconds")
+    return (
+        model["rows"],
+        model["chosen"],
+        model["history"],
+        model["box"],
+        (only_run(store) / "front.csv").read_bytes(),
+    )
+
+
+def started(store: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, __file__, *arguments, "--store", str(store)])
+
+
+def wait_for_run(store: Path, process: subprocess.Popen[bytes]) -> None:
+    while process.poll() is None and not (store.is_dir() and any(store.glob("*/run.json"))):
+        time.sleep(0.01)
+
+
+def killed(store: Path, loss: str, jobs: int, seconds: float) -> bool:
+    """Whether the run was killed so many seconds after it began, and not over before."""
+    process = started(store, "fit", "--loss", loss, "--jobs", str(jobs))
+    wait_for_run(store, process)
+    time.sleep(seconds)
+    process.send_signal(signal.SIGKILL)
+    return process.wait() == -signal.SIGKILL
+
+
+def compare(kills: int, loss: str, jobs: int, rng: np.random.Generator) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / "whole"
+        process = started(whole, "fit", "--loss", loss, "--jobs", str(jobs))
+        wait_for_run(whole, process)
+        began = time.monotonic()
+        process.wait()
+        duration = time.monotonic() - began
+        expected = outcome(whole)
+        same = 0
+        for k in range(kills):
+            store = Path(folder) / f"kill-{k}"
+            moment = float(rng.uniform(0.0, duration))
+            dead = killed(store, loss, jobs, moment)
+            checkpoints = len(list(only_run(store).glob("checkpoint-*")))
+            resumed = started(store, "resume").wait() == 0 if dead else True
+            equal = resumed and outcome(store) == expected
+            same += equal
+            what = f"killed after {moment:5.2f} s of {duration:.2f}" if dead else "over before it was killed"
+            print(
+                f"{loss}, {jobs} job(s): {what}, {checkpoints} checkpoint(s): {'same' if equal else 'DIFFERENT'}",
+                flush=True,
+            )
+    print(f"{loss}, {jobs} job(s): {same} of {kills} resumed runs are the same bit for bit")
+    return kills - same
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", nargs="?", choices=["compare", "fit", "resume"], default="compare")
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--loss", default="squared")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--store", type=Path)
+    options = parser.parse_args()
+    os.environ.setdefault("PYTHONWARNINGS", "error")
+    if options.what == "fit":
+        fit(options.store, options.loss, options.jobs)
+    elif options.what == "resume":
+        resume(options.store)
+    else:
+        rng = np.random.default_rng(0)
+        failures = sum(compare(options.kills, "squared", jobs, rng) for jobs in (1, 2))
+        failures += compare(max(1, options.kills // 4), "huber", 1, rng)
+        sys.exit(min(1, failures))
+
+
+if __name__ == "__main__":
+    main()
