@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from copy import copy
 from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
@@ -161,7 +160,8 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SymbolicRegressor:
         """Search for formulas; Ctrl-C or `stop` ends the search and keeps what it has found, another Ctrl-C leaves."""
         # All happens on a twin: whatever ends the fit, the regressor is what it was before, or fitted.
-        twin = copy(self)
+        twin = type(self).__new__(type(self))
+        twin.__dict__ = dict(self.__dict__)
         self._running = twin._running = Stop()
         try:
             with self._running.on_interrupt():

@@ -151,7 +151,7 @@ def _expressions(
             ) from None
     op = np.array([codes[code] for code in op.tolist()], np.int32)
     ends = np.cumsum(sizes).tolist()
-    starts = [0, *ends[:-1]]
+    starts = [0, *ends][:-1]
     return [Expression(op[i:j], arg[i:j], const[i:j], known) for i, j in zip(starts, ends, strict=True)]
 
 

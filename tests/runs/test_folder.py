@@ -1,0 +1,173 @@
+"""A run folder is written whole, is never written twice at a time, and forgives the disk."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from fouriertree.runs import RunError, RunFolder, RunFolderWarning, find_run, list_runs, remove_run
+from fouriertree.runs.recorder import LATEST, SOONEST, Checkpoints
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = RunFolder.create(tmp_path / "runs", {"seed": 7})
+    yield folder
+    folder.close()
+
+
+def test_a_run_says_who_it_is(folder):
+    again = RunFolder.open(folder.path)
+    assert again.about["seed"] == 7
+    assert again.about["id"] == folder.id == folder.path.name
+
+
+def test_two_checkpoints_are_kept_and_the_newest_is_read(folder):
+    for k in range(5):
+        folder.keep({"k": k})
+        assert len(folder.checkpoints()) == min(k + 1, 2)
+    assert folder.latest().content == {"k": 4}
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:-1], lambda data: b"", lambda data: data[:-9] + b"x" * 9]
+)
+def test_a_damaged_checkpoint_falls_back_to_the_one_before_with_a_loud_line(folder, damage):
+    folder.keep({"k": 1})
+    folder.keep({"k": 2})
+    newest = folder.path / f"checkpoint-{folder.checkpoints()[-1]:06d}.ftc"
+    newest.write_bytes(damage(newest.read_bytes()))
+    with pytest.warns(RunFolderWarning, match="going back to the checkpoint before it"):
+        assert folder.latest().content == {"k": 1}
+
+
+def test_without_a_whole_checkpoint_there_is_none(folder):
+    assert folder.latest() is None
+    folder.keep({"k": 1})
+    (folder.path / "checkpoint-000001.ftc").write_bytes(b"nothing")
+    with pytest.warns(RunFolderWarning):
+        assert folder.latest() is None
+
+
+def test_numbers_go_on_after_a_damaged_checkpoint(folder):
+    folder.keep({"k": 1})
+    folder.keep({"k": 2})
+    RunFolder.open(folder.path).keep({"k": 3})
+    assert folder.checkpoints() == [2, 3]
+
+
+def test_a_full_disk_is_told_once_and_costs_nothing_else(folder, monkeypatch):
+    def full(path, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("fouriertree.runs.folder.write_whole", full)
+    with pytest.warns(RunFolderWarning, match="no space left on device; the search goes on"):
+        folder.keep({"k": 1})
+    # Warnings are errors in tests: nothing more is said.
+    folder.write("front.csv", b"")
+    folder.event("progress")
+    assert folder.checkpoints() == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks are those of POSIX")
+def test_only_one_process_writes_and_the_lock_ends_with_the_process(folder):
+    code = (
+        "import sys; from pathlib import Path; from fouriertree.runs import RunFolder; "
+        "RunFolder.open(Path(sys.argv[1])).lock()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(folder.path)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": "src"},
+    )
+    assert "is still running" in done.stderr
+    assert folder.status == "running"
+    folder.close()
+    assert RunFolder.open(folder.path).status == "killed"
+    folder.lock()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"format": "other"}', '{"format": "fouriertree-run", "version": 99}']
+)
+def test_a_folder_without_a_run_is_refused_in_a_sentence(tmp_path, text):
+    (tmp_path / "run.json").write_text(text)
+    with pytest.raises(RunError):
+        RunFolder.open(tmp_path)
+    with pytest.raises(RunError, match=r"cannot read run\.json"):
+        RunFolder.open(tmp_path / "missing")
+
+
+def test_every_line_of_events_is_json(folder):
+    folder.event("one", name='quotes " and\nlines')
+    folder.event("two")
+    lines = (folder.path / "events.jsonl").read_text().splitlines()
+    assert [json.loads(line)["event"] for line in lines] == ["one", "two"]
+
+
+# The store --------------------------------------------------------------------------------------------------
+def test_runs_are_listed_found_and_removed(tmp_path):
+    folders = [RunFolder.create(tmp_path, {}) for _ in range(3)]
+    for folder in folders:
+        folder.close()
+    assert [run.id for run in list_runs(tmp_path)] == sorted(
+        (folder.id for folder in folders), key=lambda name: RunFolder.open(tmp_path / name).about["created"]
+    )
+    assert find_run(tmp_path, "last").id == list_runs(tmp_path)[-1].id
+    assert find_run(tmp_path, folders[0].id[-4:]).id == folders[0].id
+    with pytest.raises(RunError, match="give more of the ID"):
+        find_run(tmp_path, folders[0].id[:4])
+    with pytest.raises(RunError, match="there is no run 'xyz'"):
+        find_run(tmp_path, "xyz")
+    remove_run(find_run(tmp_path, folders[0].id))
+    assert len(list_runs(tmp_path)) == 2
+
+
+def test_a_running_run_is_not_removed(folder):
+    with pytest.raises(RunError, match="is still running"):
+        remove_run(RunFolder.open(folder.path))
+    assert folder.path.is_dir()
+
+
+def test_a_store_without_runs_says_so(tmp_path):
+    assert list_runs(tmp_path / "missing") == []
+    with pytest.raises(RunError, match="there are no runs"):
+        find_run(tmp_path, "last")
+
+
+# When -------------------------------------------------------------------------------------------------------
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_checkpoints_come_often_at_first_and_seldom_later(folder):
+    clock = Clock()
+    checkpoints = Checkpoints(folder, clock)
+    assert not checkpoints.due
+    clock.now = SOONEST
+    assert checkpoints.due
+    checkpoints.keep({"k": 1})
+    assert not checkpoints.due
+    clock.now = 10_000.0
+    checkpoints.keep({"k": 2})
+    clock.now += LATEST - 0.1
+    assert not checkpoints.due
+    clock.now += 0.2
+    assert checkpoints.due
+
+
+def test_expensive_checkpoints_are_rare(folder, monkeypatch):
+    clock = Clock()
+    checkpoints = Checkpoints(folder, clock)
+    monkeypatch.setattr(folder, "keep", lambda content: setattr(clock, "now", clock.now + 3.0))
+    checkpoints.keep({})
+    clock.now += 59.0
+    assert not checkpoints.due
+    clock.now += 2.0
+    assert checkpoints.due

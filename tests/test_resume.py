@@ -1,0 +1,189 @@
+"""A run that was killed goes on to the same formulas, bit for bit; data that changed are refused."""
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fouriertree import FTG, RampedHalfAndHalf, SymbolicRegressor
+from fouriertree.runs import RunError, RunFolder, RunFolderWarning
+from fouriertree.runs import folder as folders
+from fouriertree.runs.recorder import Checkpoints
+
+
+def table(n=120, seed=5):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(1.0, 5.0, (n, 3))
+    y = np.exp(-(X[:, 0] ** 2) / X[:, 1]) * np.sin(X[:, 2] * X[:, 1] + 0.3) + 0.05 * rng.normal(size=n)
+    return pd.DataFrame(X, columns=["a", "b b", "c%"]), pd.Series(y, name="yield")
+
+
+def outcome(regressor):
+    saved = json.loads(json.dumps([[model.to_json() for model in regressor.models_], regressor.best_index_]))
+    counts = regressor.evaluations_, regressor.traverses_, regressor.stop_reason_
+    return saved, counts, regressor.equations_.to_csv(), [scores.tolist() for scores in regressor.scores_]
+
+
+@pytest.fixture
+def every_checkpoint(monkeypatch):
+    """Write a checkpoint at every step that ends at rest, and keep them all."""
+    monkeypatch.setattr(Checkpoints, "due", property(lambda self: True))
+    monkeypatch.setattr(folders, "GENERATIONS", 10_000)
+
+
+def killed_at(run, number, place):
+    """The folder as it was after checkpoint `number`: `run` goes on existing."""
+    copy = place / f"{run.name}-{number}"
+    shutil.copytree(run, copy)
+    for path in copy.glob("checkpoint-*"):
+        if int(path.stem[-6:]) > number:
+            path.unlink()
+    about = json.loads((copy / "run.json").read_text())
+    (copy / "run.json").write_text(json.dumps(about | {"status": "running"}))
+    return copy
+
+
+SMALL = RampedHalfAndHalf(1, 3)
+SEARCHES = {
+    "hybrid": {"max_evaluations": 1_500_000},
+    "hybrid without limits": {"operators": ["+", "*"], "max_terms": 2},
+    "robust loss": {"max_evaluations": 500_000, "loss": "huber"},
+    "FTG": {"search": FTG(generator=RampedHalfAndHalf(1, 4), best_of=300, max_terms=6)},
+    "FTG, one after the other": {"search": FTG(generator=SMALL), "max_traverses": 400},
+}
+
+
+@pytest.mark.parametrize("settings", SEARCHES.values(), ids=SEARCHES)
+def test_a_killed_run_goes_on_to_the_same_end(settings, tmp_path, every_checkpoint, monkeypatch):
+    X, y = table(40)
+    whole = SymbolicRegressor(run_dir=tmp_path / "runs", random_state=3, **settings).fit(X, y)
+    numbers = RunFolder.open(whole.run_path_).checkpoints()
+    assert len(numbers) >= 3
+    monkeypatch.setattr(Checkpoints, "due", property(lambda self: False))
+    given = {"search": settings["search"]} if "search" in settings else {}
+    for number in [0, numbers[0], numbers[len(numbers) // 2], numbers[-1]]:
+        run = killed_at(whole.run_path_, number, tmp_path)
+        resumed = SymbolicRegressor.resume(run, X, y, **given)
+        assert outcome(resumed) == outcome(whole)
+        assert RunFolder.open(run).status == "finished"
+
+
+def test_gp_has_no_checkpoints_and_starts_again(tmp_path):
+    from fouriertree.search import OnePlusLambda
+
+    X, y = table(50)
+    search = OnePlusLambda(offspring=10)
+    settings = {"search": search, "max_traverses": 2000, "random_state": 1}
+    whole = SymbolicRegressor(run_dir=tmp_path, **settings).fit(X, y)
+    resumed = SymbolicRegressor.resume(killed_at(whole.run_path_, 0, tmp_path), X, y, search=search)
+    assert outcome(resumed) == outcome(whole)
+
+
+def test_a_run_is_not_changed_by_being_written_down(tmp_path, every_checkpoint):
+    X, y = table(40)
+    settings = {"max_evaluations": 300_000, "random_state": 3}
+    written = SymbolicRegressor(run_dir=tmp_path, **settings).fit(X, y)
+    assert outcome(written) == outcome(SymbolicRegressor(**settings).fit(X, y))
+
+
+@pytest.fixture
+def run(tmp_path):
+    X, y = table()
+    return SymbolicRegressor(run_dir=tmp_path, max_evaluations=300_000, random_state=1).fit(X, y)
+
+
+def test_a_run_folder_tells_what_was_done(run):
+    path = run.run_path_
+    about = json.loads((path / "run.json").read_text())
+    assert about["status"] == "finished"
+    assert about["seed"] == 1
+    assert about["columns"] == ["a", "b b", "c%"]
+    assert about["target"] == "yield"
+    assert about["data"]["sha256"] == run.data_["sha256"]
+    assert about["versions"]["fouriertree"]
+    assert about["result"]["formula"] == run.model_.text()
+    front = pd.read_csv(path / "front.csv")
+    pd.testing.assert_frame_equal(front, run.equations_, check_exact=True)
+    loaded = SymbolicRegressor.load(path / "model.json")
+    np.testing.assert_array_equal(loaded.predict(table()[0]), run.predict(table()[0]))
+    kinds = {json.loads(line)["event"] for line in (path / "events.jsonl").read_text().splitlines()}
+    assert {"accepted", "search ended", "finished"} <= kinds
+
+
+def test_other_data_are_refused(run, tmp_path):
+    X, y = table()
+    changed = y.copy()
+    changed.iloc[3] = np.nextafter(changed.iloc[3], 9.0)
+    with pytest.raises(RunError, match="the data are not those of run"):
+        SymbolicRegressor.resume(run.run_path_, X, changed)
+
+
+def test_a_damaged_newest_checkpoint_costs_some_time_and_nothing_else(tmp_path, every_checkpoint):
+    X, y = table(40)
+    whole = SymbolicRegressor(run_dir=tmp_path, max_evaluations=300_000, random_state=3).fit(X, y)
+    numbers = RunFolder.open(whole.run_path_).checkpoints()
+    run = killed_at(whole.run_path_, numbers[-2], tmp_path)
+    newest = sorted(run.glob("checkpoint-*"))[-1]
+    newest.write_bytes(newest.read_bytes()[:-100])
+    with pytest.warns(RunFolderWarning, match="is damaged: its checksum does not fit"):
+        resumed = SymbolicRegressor.resume(run, X, y)
+    assert outcome(resumed) == outcome(whole)
+
+
+def test_parameters_that_a_file_cannot_hold_are_asked_for(tmp_path):
+    X, y = table(40)
+    whole = SymbolicRegressor(search=FTG(max_terms=2), run_dir=tmp_path, random_state=0).fit(X, y)
+    with pytest.raises(RunError, match="give search again"):
+        SymbolicRegressor.resume(whole.run_path_, X, y)
+
+
+def test_a_store_that_cannot_be_written_costs_only_the_record(tmp_path):
+    X, y = table(40)
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.warns(RunFolderWarning, match="the fit goes on without it"):
+        found = SymbolicRegressor(run_dir=tmp_path / "file" / "runs", max_evaluations=1000).fit(X, y)
+    assert len(found.equations_) > 0
+
+
+# In memory --------------------------------------------------------------------------------------------------
+def test_warm_start_goes_on_where_the_fit_before_it_ended():
+    X, y = table(40)
+    twice = SymbolicRegressor(max_evaluations=200_000, random_state=1, warm_start=True).fit(X, y)
+    first = twice.evaluations_
+    twice.fit(X, y)
+    assert twice.evaluations_ >= 200_000 + first
+    once = SymbolicRegressor(max_evaluations=twice.evaluations_, random_state=1).fit(X, y)
+    assert outcome(once) == outcome(twice)
+
+
+def test_warm_start_in_pieces_ends_like_one_fit():
+    X, y = table(60)
+    search = FTG(generator=SMALL)
+    parts = SymbolicRegressor(search=search, max_traverses=100, random_state=2, warm_start=True).fit(X, y)
+    parts.set_params(max_traverses=200).fit(X, y)
+    whole = SymbolicRegressor(search=search, max_traverses=parts.traverses_, random_state=2).fit(X, y)
+    assert outcome(parts) == outcome(whole)
+
+
+@pytest.mark.parametrize("change", ["data", "operators"])
+def test_warm_start_begins_anew_where_data_or_operators_are_others(change):
+    X, y = table(60)
+    warm = SymbolicRegressor(max_evaluations=20_000, random_state=1, warm_start=True).fit(X, y)
+    settings = {"max_evaluations": 20_000, "random_state": 1}
+    if change == "data":
+        X, y = table(60, seed=6)
+    else:
+        settings["operators"] = ["+", "*"]
+    warm.set_params(**settings).fit(X, y)
+    assert outcome(warm) == outcome(SymbolicRegressor(**settings).fit(X, y))
+
+
+def test_a_search_that_had_nothing_left_goes_on_under_other_limits():
+    X, y = table(30)
+    warm = SymbolicRegressor(operators=["+", "*"], max_terms=2, random_state=1, warm_start=True).fit(X, y)
+    assert warm.stop_reason_ == "nothing is left to try"
+    before = warm.evaluations_
+    warm.set_params(max_evaluations=5000).fit(X, y)
+    assert warm.evaluations_ >= before + 5000
