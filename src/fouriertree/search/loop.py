@@ -25,6 +25,7 @@ class State(Protocol):
 
 
 S = TypeVar("S", bound=State)
+Held = TypeVar("Held", contravariant=True)
 
 
 class Search(Protocol[S]):
@@ -44,6 +45,13 @@ class Resumable(Protocol[S]):
         ...
 
     def restore(self, problem: Problem, seed: int, saved: Mapping[str, Any]) -> S: ...
+
+
+@runtime_checkable
+class Closing(Protocol[Held]):
+    """A search that holds something while it runs, such as other processes, and is told when it does not."""
+
+    def close(self, state: Held) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,9 @@ def run(
         reason = "interrupted"
     except StopSearch as stop:
         reason = str(stop) or "stopped by an observer"
+    finally:
+        if isinstance(search, Closing):
+            search.close(state)
     seconds = time.monotonic() - started
     notify(observers, [Finished(state.progress, reason, seconds)])
     return Run(state, reason, seconds)

@@ -50,23 +50,12 @@ class Arm:
         self.max_terms, self.most_atoms = max_terms, most_atoms
         self.best = np.inf  #: shortest description of y so far
         self.finished = False
+        self.steps = 0  #: that were taken
+        self.screened = 0  #: candidates looked at
+        self.traverses = 0
         self._growth: Growth | None = None
         #: where growth stood, if it is to be made anew from there
         self._saved: State | None = None
-
-    @property
-    def screened(self) -> int:
-        """Candidates looked at so far."""
-        return self._counted("screened")
-
-    @property
-    def traverses(self) -> int:
-        return self._counted("traverses")
-
-    def _counted(self, what: str) -> int:
-        if self._growth is not None:
-            return int(getattr(self._growth.image, what))
-        return 0 if self._saved is None else int(self._saved[what])
 
     def ground(self) -> Ground:
         """What growth needs to know."""
@@ -77,20 +66,46 @@ class Arm:
             self.most_atoms,
         )  # fmt: skip
 
-    def step(self) -> Iterator[None]:
-        """Grow one start, piece by piece, and offer what came of it."""
-        sums = yield from self._grown()
-        models = [self._assembled(s) for s in sums]
+    def step(self, grown: Sums) -> Iterator[None]:
+        """Grow one start, piece by piece, and offer what came of it; growth is `grown()`, or somebody else's."""
+        sums = yield from grown
+        self.steps += 1
         if not self.finished:
+            models = [self._assembled(s) for s in sums]
             self.best = min(self.best, self.archive.offer([m for m in models if m is not None]))
 
-    def _grown(self) -> Sums:
+    def grown(self) -> Sums:
+        """The growth of one start, here."""
         if self._growth is None:
             self._growth = self.ground().growth(self._saved, self.archive.n_jobs)
-        if self._growth is None or self._growth.exhausted:
+        growth = self._growth
+        if growth is None or growth.exhausted:
             self.finished = True
             return []
-        return (yield from self._growth.step())
+        sums: list[Sum] | None = None
+        step = growth.step()
+        while sums is None:
+            try:
+                next(step)
+            except StopIteration as end:
+                sums = end.value
+            self.count(growth.image.screened, growth.image.traverses)
+            if sums is None:
+                yield
+        return sums
+
+    def count(self, screened: int, traverses: int) -> None:
+        self.screened, self.traverses = screened, traverses
+
+    def saved(self) -> State | None:
+        """Where growth stands; None before its beginning."""
+        return self._saved if self._growth is None else self._growth.state()
+
+    def move_to(self, saved: State | None, finished: bool) -> None:
+        """Growth took place somewhere else, and stands there now."""
+        self._growth, self._saved, self.finished = None, saved, finished
+        if saved is not None:
+            self.count(saved["screened"], saved["traverses"])
 
     def _assembled(self, s: Sum) -> tuple[Expression, ...] | None:
         return terms_for_target(
@@ -99,11 +114,11 @@ class Arm:
 
     # To go on later -----------------------------------------------------------------------------------------
     def state(self) -> dict[str, Any]:
-        growth = self._saved if self._growth is None else self._growth.state()
-        return {"best": self.best, "finished": self.finished, "growth": growth}
+        return {"best": self.best, "finished": self.finished, "steps": self.steps, "growth": self.saved()}
 
     def restore(self, saved: State) -> None:
-        self.best, self.finished, self._saved = saved["best"], saved["finished"], saved["growth"]
+        self.best, self.steps = saved["best"], saved["steps"]
+        self.move_to(saved["growth"], saved["finished"])
 
 
 MakeArm = Callable[[View, Link, Pool], Arm]

@@ -12,7 +12,7 @@ from fouriertree.expr.vocabulary import ONE, Vocabulary
 from fouriertree.search.hybrid.atoms import Atom, Floats, Recipe, make_atoms
 from fouriertree.search.hybrid.explore import Image
 from fouriertree.search.hybrid.growth import Breadth, Growth, State
-from fouriertree.search.hybrid.links import LINKS, Link
+from fouriertree.search.hybrid.links import Link, link_named
 from fouriertree.search.hybrid.modulation import modulators
 from fouriertree.search.hybrid.symmetry import View
 
@@ -22,7 +22,7 @@ PERIODS_OF_ONE, PERIODS = 10, 5
 MOST_LINES = 3
 #: a pool with fewer atoms is small
 SMALL_POOL = 100
-RECIPROCAL = next(link for link in LINKS if link.name == "1/t")
+RECIPROCAL = link_named("1/t")
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,10 @@ class Hybrid:
             state.finished = LAW
         return state, events
 
+    def close(self, state: HybridState) -> None:
+        """Give back what a run needs while it runs; the state can be gone on with."""
+        state.plan.close()
+
     # To go on later ----------------------------------------------------------------------------------------
     def snapshot(self, state: HybridState) -> dict[str, Any] | None:
         """Plain data, arrays and expressions from which `restore` goes on; None in the middle of a step."""

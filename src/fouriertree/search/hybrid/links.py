@@ -29,6 +29,10 @@ class Link:
     inverse: Callable[[Vocabulary, Expression], Expression]
     power: float | None = None  #: the inverse is this power
 
+    def __reduce__(self) -> tuple[Callable[[str], Link], tuple[str]]:
+        # Functions without names cannot be pickled; the table of links knows them.
+        return link_named, (self.name,)
+
     def allowed(self, vocabulary: Vocabulary) -> bool:
         raised = self.power is None or vocabulary.can_raise(self.power)
         return raised and all(role in vocabulary for role in self.needs)
@@ -79,3 +83,7 @@ LINKS = (
     _exponential(1.0),
     _exponential(3.0),
 )
+
+
+def link_named(name: str) -> Link:
+    return next(link for link in LINKS if link.name == name)

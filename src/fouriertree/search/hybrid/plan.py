@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
+from fouriertree.expr.opcodes import USER_OPCODE_START
 from fouriertree.expr.vocabulary import ONE, Vocabulary
 from fouriertree.search.hybrid.archive import Archive
 from fouriertree.search.hybrid.arms import MANY, Arm, all_arms, first_arms
 from fouriertree.search.hybrid.assemble import terms_for_target
+from fouriertree.search.hybrid.crew import Crew
 from fouriertree.search.hybrid.evolve import Evolution
+from fouriertree.search.hybrid.explore import Sums
 from fouriertree.search.hybrid.ground import Pool
 from fouriertree.search.hybrid.growth import State
 from fouriertree.search.hybrid.linear import linear_sums
@@ -54,6 +57,8 @@ class Settings(Protocol):
     @property
     def rounds(self) -> int | None: ...
     @property
+    def n_jobs(self) -> int: ...
+    @property
     def without(self) -> frozenset[str]: ...
 
 
@@ -80,6 +85,7 @@ class Plan:
         self.arms: list[Arm] = []
         self.evolution = Evolution(archive, vocabulary, seed)
         self.cursor = Cursor()
+        self._crew: Crew | None = None
 
     def work(self) -> Iterator[bool]:
         """All pieces from where the cursor stands, each with whether it ends at rest."""
@@ -129,11 +135,13 @@ class Plan:
             known, new = len(self.arms), self._arms_of_views()
             self.arms += [*new, *self._late_arms()]
             self.cursor.turns = [[known + i, arm.pool.first_steps] for i, arm in enumerate(new)]
+        self._hire()
         yield from self._take_turns()
 
     def _rounds(self) -> Iterator[bool]:
         """Ever more steps for ever fewer arms, and a generation of variation after each."""
         cursor, varied = self.cursor, VARIATION not in self.settings.without
+        self._hire()
         while self.settings.rounds is None or cursor.round < self.settings.rounds:
             if not cursor.turns:
                 cursor.turns = [[number, cursor.steps] for number in self._alive()]
@@ -155,11 +163,13 @@ class Plan:
     def _take_turns(self, varied: bool = False) -> Iterator[bool]:
         """What is left of the turns under way: every arm its steps."""
         cursor = self.cursor
+        if self._crew is not None:
+            self._crew.begin(self.arms, self._turns_left())
         while cursor.turn < len(cursor.turns):
             number, steps = cursor.turns[cursor.turn]
             arm = self.arms[number]
             while cursor.done < steps and not arm.finished:
-                for _ in arm.step():
+                for _ in arm.step(self._grown(number)):
                     yield BUSY
                 cursor.done += 1
                 yield RESTING
@@ -168,6 +178,31 @@ class Plan:
             cursor.turn, cursor.done = cursor.turn + 1, 0
             if varied:
                 yield RESTING
+
+    def _grown(self, number: int) -> Sums:
+        if self._crew is not None and self._crew.takes(number):
+            return self._crew.grown(number)
+        return self.arms[number].grown()
+
+    def _turns_left(self) -> list[list[int]]:
+        cursor = self.cursor
+        left = [list(turn) for turn in cursor.turns[cursor.turn :]]
+        if left:
+            left[0][1] -= cursor.done
+        return [turn for turn in left if turn[1] > 0]
+
+    # Helpers --------------------------------------------------------------------------------------------------
+    def _hire(self) -> None:
+        """Processes beside this one, now that there is much to do; user operators are known to this one only."""
+        primitives = self.vocabulary.primitives
+        if self._crew is None and self.settings.n_jobs > 1 and (primitives.opcodes < USER_OPCODE_START).all():
+            self._crew = Crew(self.settings.n_jobs - 1)
+
+    def close(self) -> None:
+        """Send the helpers away; the plan goes on without them, or with new ones."""
+        if self._crew is not None:
+            self._crew.close()
+            self._crew = None
 
     # Views and arms -------------------------------------------------------------------------------------------
     def _all_views(self) -> Iterator[View]:
