@@ -7,10 +7,12 @@ that refuses is no reason to end a search: the user is warned once, and the fold
 from __future__ import annotations
 
 import json
+import os
 import re
 import secrets
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -133,8 +135,16 @@ class RunFolder:
         self._try(lambda: self._append(line.encode()))
 
     def _append(self, line: bytes) -> None:
-        with (self.path / EVENTS).open("ab") as file:
-            file.write(line)
+        path = self.path / EVENTS
+        size = path.stat().st_size if path.exists() else 0
+        try:
+            with path.open("ab") as file:
+                file.write(line)
+        except OSError:
+            # Half a line would spoil the file for those who read it.
+            with suppress(OSError):
+                os.truncate(path, size)
+            raise
 
     def keep(self, content: Mapping[str, Any]) -> None:
         """Write a checkpoint, and forget those before the last two."""

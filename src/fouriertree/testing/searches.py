@@ -23,11 +23,14 @@ from fouriertree.search import (
     Finished,
     Observer,
     Progress,
+    Resumable,
     Run,
     Search,
+    Standing,
     StopSearch,
     run,
 )
+from fouriertree.snapshots import from_bytes, to_bytes
 
 Check = Callable[[Search[Any], Problem, np.random.Generator], None]
 BUDGET = Budget(max_traverses=600, target_loss=1e-8)
@@ -150,6 +153,26 @@ def check_an_observer_can_stop_the_run(
         assert result.state.progress == seen[-1].progress
         assert isinstance(events[-1], Finished)
         assert events[-1].reason == reason
+
+
+def check_a_run_goes_on_from_a_snapshot_as_if_nothing_had_happened(
+    search: Search[Any], problem: Problem, rng: np.random.Generator
+) -> None:
+    if not isinstance(search, Resumable):
+        return
+    seed, kept = _seed(rng), []
+
+    def keep(standing: Standing[Any]) -> None:
+        snapshot = search.snapshot(standing.state)
+        if snapshot is not None:
+            kept.append(from_bytes(to_bytes(snapshot), problem.grammar.primitives))
+
+    whole = run(search, problem, BUDGET, seed=seed, keep=keep)
+    assert kept, "the search never was where it could be gone on from"
+    for snapshot in (kept[0], kept[len(kept) // 2], kept[-1]):
+        state = search.restore(problem, seed, snapshot)
+        again = run(search, problem, BUDGET, seed=seed, start=Standing(state, 0.0))
+        assert (again.state.progress, again.reason) == (whole.state.progress, whole.reason)
 
 
 CHECKS: list[Check] = [check for name, check in list(globals().items()) if name.startswith("check_")]
