@@ -327,11 +327,15 @@ def table_cells(equations: pd.DataFrame, chosen: int) -> list[tuple[str, ...]]:
 
 
 def table_text(equations: pd.DataFrame, chosen: int) -> str:
-    """The table of formulas in aligned columns; formulas come last and are never cut."""
-    cells = [HEADINGS, *table_cells(equations, chosen)]
+    """The table of formulas in aligned columns."""
+    return aligned([HEADINGS, *table_cells(equations, chosen)])
+
+
+def aligned(cells: Sequence[Sequence[str]]) -> str:
+    """Lines of text in columns; formulas come last and are never cut."""
     widths = [max(map(len, column)) for column in list(zip(*cells, strict=True))[:-1]]
     lines = []
     for *left, equation in cells:
-        aligned = [text.rjust(width) for text, width in zip(left, widths, strict=True)]
-        lines.append("  ".join([*aligned, equation]))
+        right = [text.rjust(width) for text, width in zip(left, widths, strict=True)]
+        lines.append("  ".join([*right, equation]))
     return "\n".join(lines)

@@ -47,7 +47,8 @@ def test_version_is_that_of_the_package(run):
 
 def test_help_names_the_operators_that_are_used_unless_told_otherwise(run):
     from fouriertree import PrimitiveSet
-    from fouriertree.cli.fit import DEFAULT_OPERATORS, parse_operators
+    from fouriertree.cli.fitting.settings import parse_operators
+    from fouriertree.cli.words import DEFAULT_OPERATORS
 
     assert parse_operators(DEFAULT_OPERATORS) == PrimitiveSet.default()
     text = " ".join(run("fit", "--help").stdout.split())
@@ -65,5 +66,9 @@ def test_the_package_can_be_run_as_a_module():
 
 def test_help_needs_nothing_heavy():
     code = f"import sys, fouriertree.cli; print([m for m in {HEAVY} if m in sys.modules])"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    source = os.path.dirname(os.path.dirname(fouriertree.__file__))
+    environment = os.environ | {"PYTHONPATH": source}
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
     assert found.stdout.strip() == "[]"

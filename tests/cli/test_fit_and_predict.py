@@ -16,7 +16,7 @@ import pytest
 
 import fouriertree
 from fouriertree import SymbolicRegressor
-from fouriertree.cli.tables import EXACT
+from fouriertree.tables.text import EXACT
 
 MAIN = "from fouriertree.cli import main; main()"
 LAW = "-0.4*velocity - 19.62*sin(angle)"
@@ -307,7 +307,7 @@ def test_ctrl_c_while_the_formulas_of_a_finished_search_are_described_loses_noth
 @needs_signals
 def test_ctrl_c_before_the_search_says_that_nothing_was_found(noise):
     early = "import os, signal\nfrom fouriertree.cli import fit\n"
-    early += "fit.features_and_target = lambda *a: os.kill(os.getpid(), signal.SIGINT)\n"
+    early += "fit.samples = lambda *a: os.kill(os.getpid(), signal.SIGINT)\n"
     result = process("fit", "data.csv", "-t", "y", "-o", "model.json", code=early + MAIN, cwd=noise)
     assert result.returncode == 130
     assert result.stderr == "interrupted before the search; nothing found yet\n"
