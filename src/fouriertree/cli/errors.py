@@ -27,7 +27,7 @@ STATUSES = {
     SHORT: "`bench` missed a goal; in any other command a bug, which shows its traceback",
     BAD_INPUT: "bad input, or a file that cannot be read or written: one sentence on stderr says what",
     INTERRUPTED: "interrupted by Ctrl-C (SIGINT); `fit` has written and printed what it had found",
-    BROKEN_PIPE: "whoever read the output closed it early, as `| head` does",
+    BROKEN_PIPE: "whoever read the output closed it early, as `head` does",
     TERMINATED: "ended by SIGTERM; `fit` has written and printed what it had found",
 }
 

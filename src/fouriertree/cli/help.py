@@ -14,7 +14,7 @@ COLUMNS, SEARCH, FORMULAS, UNSEEN, OUTPUT = (
     "Rows that the fit never sees",
     "Output",
 )
-OPTIONS = "Options"
+ARGUMENTS, OPTIONS = "Arguments", "Options"
 
 
 class Command(TyperCommand):
@@ -37,17 +37,15 @@ def write_epilog(epilog: str | None, formatter: Any) -> None:
 
 
 def by_heading(params: list[Any]) -> dict[str, list[Any]]:
-    """The parameters under their headings: arguments first, options without a heading last."""
-    found: dict[str, list[Any]] = {"Arguments": []}
-    others = []
+    """The parameters under their headings: arguments, options without a heading, the others; `--help` comes last."""
+    found: dict[str, list[Any]] = {ARGUMENTS: [], OPTIONS: []}
     for param in params:
-        if param.param_type_name == "argument":
-            found["Arguments"].append(param)
-        elif panel := getattr(param, "rich_help_panel", None):
-            found.setdefault(panel, []).append(param)
-        else:
-            others.append(param)
-    return {**found, OPTIONS: others}
+        if param.name != "help":
+            argument = param.param_type_name == "argument"
+            heading = ARGUMENTS if argument else getattr(param, "rich_help_panel", None) or OPTIONS
+            found.setdefault(heading, []).append(param)
+    list(found.values())[-1].extend(param for param in params if param.name == "help")
+    return found
 
 
 def examples(*pairs: tuple[str, str]) -> str:

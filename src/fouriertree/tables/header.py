@@ -28,7 +28,7 @@ def read_header(source: Source) -> tuple[str, list[str]]:
     names = {separator: names_in(record, separator) for separator in SEPARATORS}
     # The first of those that make most columns, so that commas win a tie.
     separator = max(SEPARATORS, key=lambda separator: len(names[separator]))
-    if source.suffix in TAB_SUFFIXES and "\t" in record:
+    if source.suffix in TAB_SUFFIXES and len(names["\t"]) > 1:
         separator = "\t"
     return separator, [composed(name.strip()) for name in names[separator]]
 

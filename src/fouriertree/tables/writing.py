@@ -26,18 +26,20 @@ def with_columns(table: Table, added: dict[str, NDArray[np.float64]], output: Pa
     if table.notation is None:
         content = plain_text(table.cells.assign(**added), "\t" if suffix in TAB_SUFFIXES else ",")
     else:
-        content = same_text(table.notation, added)
+        content = same_text(
+            table.notation, added, "\t" if suffix in TAB_SUFFIXES else table.notation.separator
+        )
     compressed = output.name.lower().endswith(COMPRESSED)
     # Without a time in it, the same table gives the same bytes.
     return gzip.compress(content.encode(), mtime=0) if compressed else content.encode()
 
 
-def same_text(notation: Notation, added: dict[str, NDArray[np.float64]]) -> str:
+def same_text(notation: Notation, added: dict[str, NDArray[np.float64]], separator: str) -> str:
     """The text of the table, cell by cell as it is, with more columns in the same notation."""
     cells = text.as_written(notation)
     for name, values in added.items():
         cells[name] = [name, *(repr(value).replace(".", notation.decimal) for value in values.tolist())]
-    return str(cells.to_csv(index=False, header=False, sep=notation.separator, lineterminator="\n"))
+    return str(cells.to_csv(index=False, header=False, sep=separator, lineterminator="\n"))
 
 
 def plain_text(cells: pd.DataFrame, separator: str) -> str:

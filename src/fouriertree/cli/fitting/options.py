@@ -247,7 +247,8 @@ Validation = Annotated[
         parser=share,
         metavar="SHARE",
         rich_help_panel=UNSEEN,
-        help="Keep this share of the rows aside, drawn by the seed, and say how well every formula predicts them.",
+        help="Keep this share of the rows aside, drawn by the seed, and say how well every formula predicts them. The "
+        "column `validation` of the table is about other rows, which help to choose a formula.",
     ),
 ]
 ValidationLast = Annotated[
