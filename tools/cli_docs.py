@@ -14,7 +14,15 @@ from fouriertree.cli.errors import STATUSES
 from fouriertree.cli.help import ARGUMENTS, OPTIONS, by_heading
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "cli.md"
-INTRODUCTION = """\
+TEXT = (
+    "text in UTF-8, with or without a byte order mark; cells are separated by commas, or by the semicolons or tabs of the "
+    "header; decimal commas between semicolons"
+)
+EXCEL = (
+    "the first sheet of an Excel workbook, or that of `--sheet`; the first row that is not empty names the columns; "
+    "`pip install 'fouriertree[excel]'`"
+)
+INTRODUCTION = f"""\
 # The command `fouriertree`
 
 This page is written by `python tools/cli_docs.py` from what `fouriertree --help` prints.
@@ -27,10 +35,10 @@ The suffix of a file tells its format; every command reads all of them, and bad 
 
 | file | what is read |
 |---|---|
-| `.csv`, `.tsv`, any other | text in UTF-8, with or without a byte order mark; cells are separated by commas, or by the semicolons or tabs of the header; decimal commas between semicolons |
+| `.csv`, `.tsv`, any other | {TEXT} |
 | `.csv.gz` | the same, compressed; it is the content that tells |
 | `.parquet`, `.pq` | Parquet; `pip install 'fouriertree[parquet]'` |
-| `.xlsx`, `.xlsm` | the first sheet of an Excel workbook, or that of `--sheet`; the first row that is not empty names the columns; `pip install 'fouriertree[excel]'` |
+| `.xlsx`, `.xlsm` | {EXCEL} |
 | `-` | text from the standard input, compressed or not |
 
 Rows are counted from 1, below the header; blank lines are no rows. A column without a name is left out. Names may hold

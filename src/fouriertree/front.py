@@ -320,7 +320,7 @@ def table_cells(equations: pd.DataFrame, chosen: int) -> list[tuple[str, ...]]:
             f"{row.loss:.3g}",
             "" if np.isnan(row.validation_loss) else f"{row.validation_loss:.3g}",
             f"{round(row.r2, 6) + 0.0:.6f}",  # adding zero turns -0 into 0
-            row.equation,
+            row.equation.replace("\n", r"\n"),  # a name may hold one, a line of a table may not
         )
         for i, row in enumerate(equations.itertuples())
     ]

@@ -5,7 +5,6 @@ import io
 import json
 import os
 import signal
-import subprocess
 import sys
 import unicodedata
 from pathlib import Path
@@ -21,17 +20,6 @@ from fouriertree.tables.text import EXACT
 MAIN = "from fouriertree.cli import main; main()"
 LAW = "-0.4*velocity - 19.62*sin(angle)"
 CERTAIN = "the law is certain: exact on all rows"
-
-
-def process(*arguments, code=MAIN, **options):
-    source = os.path.dirname(os.path.dirname(fouriertree.__file__))
-    environment = os.environ | {"PYTHONPATH": source, "PYTHONIOENCODING": "utf-8"}
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-    done = subprocess.run(command, text=True, encoding="utf-8", env=environment, **streams)
-    # Whoever runs first compiles, and is told so.
-    done.stderr = "".join(line for line in done.stderr.splitlines(True) if "only the first time" not in line)
-    return done
 
 
 def predictions(text):
@@ -239,7 +227,7 @@ def test_the_picture_is_a_picture(run, pendulum):
     assert Path("fit.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
-def test_in_a_pipe_formulas_are_never_cut(tmp_path):
+def test_in_a_pipe_formulas_are_never_cut(process, tmp_path):
     names = [f"{letter} with a name that is longer than most names of columns" for letter in "abc"]
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=names)
     table.assign(y=table @ [1.25, -2.5, 3.75]).to_csv(tmp_path / "data.csv", index=False)
@@ -284,7 +272,9 @@ def noise(tmp_path):
 
 @needs_signals
 @pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_a_signal_writes_and_prints_what_was_found_and_later_ones_change_nothing(noise, name, status):
+def test_a_signal_writes_and_prints_what_was_found_and_later_ones_change_nothing(
+    process, noise, name, status
+):
     arguments = ("fit", "data.csv", "-t", "y", "-o", "model.json")
     result = process(*arguments, code=INTERRUPTED.format(name=name) + MAIN, cwd=noise)
     assert result.stderr == "stopping, writing what was found…\n"
@@ -295,7 +285,7 @@ def test_a_signal_writes_and_prints_what_was_found_and_later_ones_change_nothing
 
 
 @needs_signals
-def test_ctrl_c_while_the_formulas_of_a_finished_search_are_described_loses_nothing(noise):
+def test_ctrl_c_while_the_formulas_of_a_finished_search_are_described_loses_nothing(process, noise):
     code = INTERRUPTED.format(name="SIGINT").replace("Hybrid.step =", "unused =")
     arguments = ("fit", "data.csv", "-t", "y", "--max-evaluations", 1000, "-o", "model.json")
     result = process(*arguments, code=code + MAIN, cwd=noise)
@@ -305,7 +295,7 @@ def test_ctrl_c_while_the_formulas_of_a_finished_search_are_described_loses_noth
 
 
 @needs_signals
-def test_ctrl_c_before_the_search_says_that_nothing_was_found(noise):
+def test_ctrl_c_before_the_search_says_that_nothing_was_found(process, noise):
     early = "import os, signal\nfrom fouriertree.cli import fit\n"
     early += "fit.samples = lambda *a: os.kill(os.getpid(), signal.SIGINT)\n"
     result = process("fit", "data.csv", "-t", "y", "-o", "model.json", code=early + MAIN, cwd=noise)
@@ -322,7 +312,7 @@ def test_signal_handlers_are_as_before_after_a_fit(run, pendulum):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
-def test_a_full_stdout_costs_the_table_and_not_the_files(pendulum, tmp_path):
+def test_a_full_stdout_costs_the_table_and_not_the_files(process, pendulum, tmp_path):
     sentence = "error: cannot write to the standard output: no space left on device\n"
     fit = ("fit", pendulum, "-t", "acceleration", "--seed", 0, "-o", "m.json", "--plot", "p.png")
     for arguments in (fit, ("predict", "m.json", pendulum), ("--version",)):
@@ -334,7 +324,7 @@ def test_a_full_stdout_costs_the_table_and_not_the_files(pendulum, tmp_path):
 
 
 @needs_signals
-def test_a_reader_that_has_seen_enough_ends_the_command_quietly(noise):
+def test_a_reader_that_has_seen_enough_ends_the_command_quietly(process, noise):
     reading, writing = os.pipe()
     os.close(reading)
     arguments = ("fit", "data.csv", "-t", "y", "--max-evaluations", 1000, "-o", "model.json")
@@ -344,7 +334,7 @@ def test_a_reader_that_has_seen_enough_ends_the_command_quietly(noise):
     assert (noise / "model.json").exists()
 
 
-def test_bugs_are_not_hidden(tmp_path, pendulum):
+def test_bugs_are_not_hidden(process, tmp_path, pendulum):
     broken = (
         "import fouriertree.search as s\ndef step(*a): raise RuntimeError('a bug')\ns.Hybrid.step = step\n"
     )

@@ -41,11 +41,12 @@ def columns(context: typer.Context, incomplete: str) -> list[str]:
     from fouriertree.tables.header import read_header
     from fouriertree.tables.source import Source
 
-    path = Path(str(context.params.get("data") or ""))
-    if not path.is_file():
-        return []
-    with suppress(InputError, OSError):
-        return beginning(read_header(Source(str(path), path.suffix.lstrip(".").lower(), path))[1], incomplete)
+    # An option that waits for its value leaves the arguments before it without a name.
+    typed = [str(context.params.get("data") or ""), *context.args]
+    for path in filter(Path.is_file, map(Path, typed)):
+        with suppress(InputError, OSError):
+            source = Source(str(path), path.suffix.lstrip(".").lower(), path)
+            return beginning(read_header(source)[1], incomplete)
     return []
 
 

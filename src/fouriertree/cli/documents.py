@@ -57,7 +57,7 @@ KEYS: dict[str, dict[str, str]] = {
         "equation": "the formula",
         "text": "the formula in the other language; null if it is no text, or where it went to a file",
         "output": "path of the file that was written, or null",
-        "targets": "all targets: `name`, `suffix`, `description`, `binary`",
+        "targets": "where none was named, all of them: `name`, `suffix`, `description`, `binary`; null otherwise",
     },
     "report": {
         "target": "name of the column",

@@ -59,8 +59,9 @@ def export(
     with document(as_json) as content:
         from fouriertree.cli.files import check_writable, load_model
 
-        content |= dict.fromkeys(("to", "row", "equation", "text", "output")) | {"targets": targets()}
+        content |= dict.fromkeys(("to", "row", "equation", "text", "output", "targets"))
         if to is None:
+            content["targets"] = targets()
             say(*(f"{target['name']:<12}{target['description']}" for target in targets()))
             return
         target = chosen(to, output)
@@ -71,8 +72,9 @@ def export(
         content |= {"to": target.name, "row": saved.row, "equation": str(saved.model)}
         if output is None:
             content["text"] = written.decode()
-            with printing():
-                sys.stdout.write(written.decode())
+            if not as_json:
+                with printing():
+                    sys.stdout.write(written.decode())
         else:
             save(output, written, target)
             content["output"] = str(output)
