@@ -15,8 +15,8 @@ from fouriertree.cli.help import ARGUMENTS, OPTIONS, by_heading
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "cli.md"
 TEXT = (
-    "text in UTF-8, with or without a byte order mark; cells are separated by commas, or by the semicolons or tabs of the "
-    "header; decimal commas between semicolons"
+    "text in UTF-8, with or without a byte order mark; cells are separated by commas, or by the semicolons or tabs of "
+    "the header; decimal commas between semicolons"
 )
 EXCEL = (
     "the first sheet of an Excel workbook, or that of `--sheet`; the first row that is not empty names the columns; "
