@@ -177,5 +177,6 @@ def bench(
             folder=folder,
         )  # fmt: skip
         planning.check_cases(plan)
+        planning.check_tables(plan)
         records = running.results(plan, out, jobs)
         running.conclude(records, out, report, content)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fouriertree.bench.names import FOLDER, MEASURED, SUITES
+from fouriertree.bench.names import FOLDER, MEASURED, SUITES, folder_table
 from fouriertree.cli.errors import InputError, listed, suggestion
 from fouriertree.cli.output import note
 
@@ -60,3 +60,12 @@ def check_cases(plan: Plan) -> None:
             raise InputError(f"there is no case {case!r} in {listed(plan.suites)}{suggestion(case, names)}")
     if not plan.chosen_cases():
         raise InputError("there are no cases to run; name suites, or a folder with tables")
+
+
+def check_tables(plan: Plan) -> None:
+    """InputError for a table of the user's that cannot be read, before hours of fits."""
+    from fouriertree.bench.sampling import own_table
+
+    for suite, case in plan.chosen_cases():
+        if suite == FOLDER and plan.folder is not None:
+            own_table(folder_table(plan.folder, case))
