@@ -240,25 +240,27 @@ def test_in_a_pipe_formulas_are_never_cut(process, tmp_path):
     assert next(line for line in lines if line.startswith(">>>")).endswith(formula)
 
 
-# Sends a signal in the fourth step, more of them while the formulas are described, and one while they are written.
+# Sends a signal when something is called; later than a press before it, so that it is another one.
 INTERRUPTED = """
-import os, signal
+import os, signal, time
 from fouriertree import estimator, files
 from fouriertree.search import Hybrid
+from fouriertree.stopping import ONE_PRESS
 
 def first(call, number, times=1):
     calls = []
     def interrupted(*arguments, **options):
         calls.append(0)
         if len(calls) == times:
+            time.sleep(2 * ONE_PRESS)
             os.kill(os.getpid(), number)
         return call(*arguments, **options)
     return interrupted
 
-Hybrid.step = first(Hybrid.step, signal.{name}, 4)
-estimator.finished = first(estimator.finished, signal.SIGINT)
-files.replace_file = first(files.replace_file, signal.SIGINT)
 """
+IN_A_STEP = "Hybrid.step = first(Hybrid.step, signal.{name}, 4)\n"
+DESCRIBING = "estimator.finished = first(estimator.finished, signal.SIGINT)\n"
+WRITING = "files.replace_file = first(files.replace_file, signal.SIGINT)\n"
 
 needs_signals = pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 
@@ -272,11 +274,10 @@ def noise(tmp_path):
 
 @needs_signals
 @pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_a_signal_writes_and_prints_what_was_found_and_later_ones_change_nothing(
-    process, noise, name, status
-):
+def test_a_signal_writes_and_prints_what_was_found(process, noise, name, status):
     arguments = ("fit", "data.csv", "-t", "y", "-o", "model.json")
-    result = process(*arguments, code=INTERRUPTED.format(name=name) + MAIN, cwd=noise)
+    code = INTERRUPTED + IN_A_STEP.format(name=name) + MAIN
+    result = process(*arguments, code=code, cwd=noise)
     assert result.stderr == "stopping, writing what was found…\n"
     assert result.returncode == status
     assert "stopped: interrupted" in result.stdout
@@ -285,13 +286,22 @@ def test_a_signal_writes_and_prints_what_was_found_and_later_ones_change_nothing
 
 
 @needs_signals
-def test_ctrl_c_while_the_formulas_of_a_finished_search_are_described_loses_nothing(process, noise):
-    code = INTERRUPTED.format(name="SIGINT").replace("Hybrid.step =", "unused =")
+@pytest.mark.parametrize("moment", [DESCRIBING, WRITING])
+def test_ctrl_c_after_the_search_loses_nothing(process, noise, moment):
     arguments = ("fit", "data.csv", "-t", "y", "--max-evaluations", 1000, "-o", "model.json")
-    result = process(*arguments, code=code + MAIN, cwd=noise)
+    result = process(*arguments, code=INTERRUPTED + moment + MAIN, cwd=noise)
     assert result.returncode == 130
     assert "stopped: evaluations used up" in result.stdout
     assert (noise / "model.json").exists()
+
+
+@needs_signals
+def test_another_ctrl_c_leaves_at_once_and_no_part_of_a_file(process, noise):
+    code = INTERRUPTED + IN_A_STEP.format(name="SIGINT") + WRITING + MAIN
+    result = process("fit", "data.csv", "-t", "y", "-o", "model.json", code=code, cwd=noise)
+    assert result.returncode == 130
+    assert result.stderr.endswith("interrupted again; left without finishing\n")
+    assert os.listdir(noise) == ["data.csv"]
 
 
 @needs_signals

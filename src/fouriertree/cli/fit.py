@@ -56,7 +56,8 @@ def fit(
     """Find formulas for one column of a table in the others.
 
     Prints the formulas from the simplest to the most accurate, the chosen one marked with >>>. Ctrl-C ends the
-    search: what was found is written and printed, and the exit status is 130; SIGTERM does the same, with 143.
+    search: what was found is written and printed, and the exit status is 130; SIGTERM does the same, with 143. Another
+    Ctrl-C leaves at once.
     """
     with document(as_json) as content, interrupts_end_the_search() as interrupts:
         from fouriertree.cli.fitting import checks
