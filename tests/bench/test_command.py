@@ -106,6 +106,7 @@ def test_suites_without_their_tables_are_skipped_and_said_so(bench):
         (["classic", "--case", "Koza1"], "there is no case 'Koza1' in 'classic'; did you mean 'Koza-1'?"),
         (["--noise", "-1"], "it must be a share of the target"),
         (["--data", "nowhere"], "there is no folder nowhere"),
+        (["classic", "--report", "."], "cannot write .: it is a folder"),
     ],
 )
 def test_bad_input_is_answered_with_the_next_move(bench, arguments, sentence):

@@ -178,5 +178,7 @@ def bench(
         )  # fmt: skip
         planning.check_cases(plan)
         planning.check_tables(plan)
+        if report is not None:
+            running.check_report(report)
         records = running.results(plan, out, jobs)
         running.conclude(records, out, report, content)

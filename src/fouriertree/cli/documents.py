@@ -75,8 +75,8 @@ KEYS: dict[str, dict[str, str]] = {
     },
     "paper": {
         "numbers": "sentences with the most important numbers",
-        "agreement": "`cells` that agree with the published ones, the `goal`, and whether it `holds`; null where "
-        "nothing is published to compare with",
+        "agreement": "`cells` that agree with the published ones, the `goal`, and whether it `holds`; null unless the "
+        "table has as many runs as the published one",
         "output": "folder of the results",
         "report": "path of the page",
     },

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fouriertree.cli.errors import INTERRUPTED, SHORT, unwritable
+from fouriertree.cli.files import check_writable
 from fouriertree.cli.output import say
 
 if TYPE_CHECKING:
@@ -76,6 +77,15 @@ def progress() -> Any:
         TimeRemainingColumn(), TextColumn("{task.fields[last]}"),
         console=console, transient=True, disable=not console.is_terminal,
     )  # fmt: skip
+
+
+def check_report(path: Path) -> None:
+    """InputError if the page could not be written, before hours of fits; its folder is made."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(path, error) from None
+    check_writable(path)
 
 
 def conclude(
