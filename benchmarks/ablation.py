@@ -16,7 +16,8 @@ from rich.progress import track
 
 from fouriertree import SymbolicRegressor
 from fouriertree.bench.judge import exact, relative_error
-from fouriertree.bench.suites import case_names, load
+from fouriertree.bench.names import case_names
+from fouriertree.bench.suites import load
 from fouriertree.search import Hybrid
 from fouriertree.search.hybrid.plan import PARTS
 

@@ -9,23 +9,72 @@ from typing import Any
 import typer.main
 
 from fouriertree.cli import app
+from fouriertree.cli.documents import KEYS
+from fouriertree.cli.errors import STATUSES
+from fouriertree.cli.help import ARGUMENTS, OPTIONS, by_heading
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "cli.md"
-INTRODUCTION = """\
+TEXT = (
+    "text in UTF-8, with or without a byte order mark; cells are separated by commas, or by the semicolons or tabs of "
+    "the header; decimal commas between semicolons"
+)
+EXCEL = (
+    "the first sheet of an Excel workbook, or that of `--sheet`; the first row that is not empty names the columns; "
+    "`pip install 'fouriertree[excel]'`"
+)
+INTRODUCTION = f"""\
 # The command `fouriertree`
 
 This page is written by `python tools/cli_docs.py` from what `fouriertree --help` prints.
 
-Bad input gets one sentence on stderr that starts with `error:`, and exit status 2. Rows are counted from 1, below
-the header. Files are written whole or not at all; a file that exists is replaced, the input never. Cells are
-separated by commas, or by the semicolons or tabs of the header line.
+Bad input gets one sentence on stderr that starts with `error:`, and exit status 2. Files are written whole or not at
+all; a file that exists is replaced, the input never.
+
+## Tables
+The suffix of a file tells its format; every command reads all of them, and bad cells get the same sentences.
+
+| file | what is read |
+|---|---|
+| `.csv`, `.tsv`, any other | {TEXT} |
+| `.csv.gz` | the same, compressed; it is the content that tells |
+| `.parquet`, `.pq` | Parquet; `pip install 'fouriertree[parquet]'` |
+| `.xlsx`, `.xlsm` | {EXCEL} |
+| `-` | text from the standard input, compressed or not |
+
+Rows are counted from 1, below the header; blank lines are no rows. A column without a name is left out. Names may hold
+anything: quote them for the shell, and repeat an option for several of them.
+
+## Completion in the shell
+`fouriertree --install-completion` makes the Tab key complete commands, options and their values: searches, operators,
+targets, suites, cases, and the columns of a table in text that is named before. `--show-completion` prints the script.
+"""
+JSON = """\
+## JSON
+With `--json`, stdout holds one JSON document and nothing else; what is for people goes to stderr. Numbers are exact;
+those that are not finite are `null`. Keys stay as they are; more may come. Where something went wrong, the exit status
+is the same as without `--json`, the sentence is on stderr, and the document has the key `error` with it: alone, or
+beside what was found before, as when a model cannot be written after a fit. A search that was interrupted gives its
+document, with the status 130 or 143. Only a bug leaves stdout empty.
 """
 
 
 def page() -> str:
     """The whole page."""
     commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    return "\n".join([INTRODUCTION, *(section(name, command) for name, command in commands.items())])
+    parts = [INTRODUCTION, statuses(), JSON + "\n" + keys()]
+    return "\n".join([*parts, *(section(name, command) for name, command in commands.items())])
+
+
+def statuses() -> str:
+    rows = [f"| {status} | {meaning} |" for status, meaning in STATUSES.items()]
+    return "\n".join(["## Exit status", "| status | meaning |", "|--:|---|", *rows]) + "\n"
+
+
+def keys() -> str:
+    lines = []
+    for command, described in KEYS.items():
+        lines += [f"`{command} --json`:", "", *(f"- `{key}`: {text}" for key, text in described.items()), ""]
+    return "\n".join(lines)
 
 
 def section(name: str, command: Any) -> str:
@@ -35,16 +84,26 @@ def section(name: str, command: Any) -> str:
         ["fouriertree", name, *(p.name.upper() for p in arguments), *(["[OPTIONS]"] if options else [])]
     )
     lines = [f"## {usage}", "", inspect.cleandoc(command.callback.__doc__), ""]
-    lines += [f"- `{p.name.upper()}`: {p.help}" for p in arguments]
-    lines += [f"- `{', '.join(p.opts)}`: {p.help}{default(p)}" for p in options]
+    for heading, params in by_heading([*arguments, *options]).items():
+        if params and heading not in (ARGUMENTS, OPTIONS):
+            lines += ["", f"{heading}:", ""]
+        lines += [line(p) for p in params]
+    title, _, examples = command.epilog.partition("\n")
+    lines += ["", title, "```sh", inspect.cleandoc(examples), "```"]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def line(param: Any) -> str:
+    if param.param_type_name == "argument":
+        return f"- `{param.name.upper()}`: {param.help}"
+    return f"- `{', '.join(param.opts)}`: {param.help}{default(param)}"
 
 
 def default(option: Any) -> str:
     value = getattr(option.default, "value", option.default)
     if isinstance(value, list):
         value = ", ".join(map(str, value)) or None
-    return "" if value is None else f" Default: {value}."
+    return "" if value is None or value is False else f" Default: {value}."
 
 
 if __name__ == "__main__":

@@ -320,18 +320,22 @@ def table_cells(equations: pd.DataFrame, chosen: int) -> list[tuple[str, ...]]:
             f"{row.loss:.3g}",
             "" if np.isnan(row.validation_loss) else f"{row.validation_loss:.3g}",
             f"{round(row.r2, 6) + 0.0:.6f}",  # adding zero turns -0 into 0
-            row.equation,
+            row.equation.replace("\n", r"\n"),  # a name may hold one, a line of a table may not
         )
         for i, row in enumerate(equations.itertuples())
     ]
 
 
 def table_text(equations: pd.DataFrame, chosen: int) -> str:
-    """The table of formulas in aligned columns; formulas come last and are never cut."""
-    cells = [HEADINGS, *table_cells(equations, chosen)]
+    """The table of formulas in aligned columns."""
+    return aligned([HEADINGS, *table_cells(equations, chosen)])
+
+
+def aligned(cells: Sequence[Sequence[str]]) -> str:
+    """Lines of text in columns; formulas come last and are never cut."""
     widths = [max(map(len, column)) for column in list(zip(*cells, strict=True))[:-1]]
     lines = []
     for *left, equation in cells:
-        aligned = [text.rjust(width) for text, width in zip(left, widths, strict=True)]
-        lines.append("  ".join([*aligned, equation]))
+        right = [text.rjust(width) for text, width in zip(left, widths, strict=True)]
+        lines.append("  ".join([*right, equation]))
     return "\n".join(lines)

@@ -1,7 +1,9 @@
 """The command: from suites to tables and goals, and one sentence for bad input."""
 
+import json
 import re
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -57,6 +59,38 @@ def test_a_folder_of_ones_own_is_a_suite(bench, tmp_path):
     assert "1.0000" in result.stdout
 
 
+def test_tables_of_ones_own_have_any_format(bench, tmp_path):
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("openpyxl")
+    (tmp_path / "mine").mkdir()
+    table = pd.DataFrame({"target": [3.0 * k for k in range(20)], "a": [float(k) for k in range(20)]})
+    table.to_parquet(tmp_path / "mine" / "t.parquet", index=False)
+    table.to_excel(tmp_path / "mine" / "t.xlsx", index=False)
+    table.to_csv(tmp_path / "mine" / "t.csv", sep=";", index=False)
+    (tmp_path / "mine" / "notes.md").write_text("no table", "utf-8")
+    result = bench("--folder", tmp_path / "mine", "--system", "linear", "--seconds", 1, "--json")
+    assert result.exit_code == 0
+    (row,) = json.loads(result.stdout)["rows"]
+    assert (row["cases"], row["failed"], row["r2"]) == (3, 0, pytest.approx(1.0))
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("a,b\n1,2\n3,x\n" + "1,2\n" * 9, "column 'b' of {path} has text in row 2: 'x'"),
+        ("a,b\n1,2\n", "{path} needs two columns or more, and 8 rows; leave it out of the folder"),
+        ("b\n" + "1\n" * 9, "{path} needs two columns or more"),
+    ],
+)
+def test_a_bad_table_of_ones_own_is_refused_before_the_first_fit(bench, tmp_path, content, sentence):
+    path = tmp_path / "mine" / "bad.csv"
+    path.parent.mkdir()
+    path.write_text(content, "utf-8")
+    result = bench("--folder", path.parent, "--system", "linear", "--seconds", 1)
+    assert result.exit_code == 2
+    assert sentence.format(path=path) in result.stderr
+
+
 def test_suites_without_their_tables_are_skipped_and_said_so(bench):
     result = bench("blackbox", "--system", "linear")
     assert "suite blackbox is skipped" in result.stderr
@@ -72,6 +106,7 @@ def test_suites_without_their_tables_are_skipped_and_said_so(bench):
         (["classic", "--case", "Koza1"], "there is no case 'Koza1' in 'classic'; did you mean 'Koza-1'?"),
         (["--noise", "-1"], "it must be a share of the target"),
         (["--data", "nowhere"], "there is no folder nowhere"),
+        (["classic", "--report", "."], "cannot write .: it is a folder"),
     ],
 )
 def test_bad_input_is_answered_with_the_next_move(bench, arguments, sentence):

@@ -2,8 +2,8 @@
 
 import pytest
 
+from fouriertree.bench.names import quick_names
 from fouriertree.bench.plan import Plan
-from fouriertree.bench.suites import quick_names
 
 
 @pytest.fixture

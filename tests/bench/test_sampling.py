@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from fouriertree.bench.suites import case_names, load
+from fouriertree.bench.names import case_names
+from fouriertree.bench.suites import load
 
 SAMPLED = ["feynman", "classic", "strogatz", "srsd-easy"]
 

@@ -1,8 +1,15 @@
+import os
+import subprocess
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
+import fouriertree
 from fouriertree import SymbolicRegressor
 from fouriertree.cli import app
+
+MAIN = "from fouriertree.cli import main; main()"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -16,10 +23,30 @@ def run(tmp_path, monkeypatch):
     """Run the command in an empty folder; the result has exit_code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
 
-    def invoke(*arguments):
-        return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    def invoke(*arguments, **options):
+        words = [str(argument) for argument in arguments]
+        return CliRunner().invoke(app, words, catch_exceptions=False, **options)
 
     return invoke
+
+
+@pytest.fixture
+def process():
+    """Run the command, or other code with its arguments, in a process of its own."""
+
+    def run(*arguments, code=MAIN, env=None, **options):
+        source = os.path.dirname(os.path.dirname(fouriertree.__file__))
+        environment = os.environ | {"PYTHONPATH": source, "PYTHONIOENCODING": "utf-8"} | (env or {})
+        command = [sys.executable, "-c", code, *map(str, arguments)]
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+        done = subprocess.run(command, text=True, encoding="utf-8", env=environment, **streams)
+        # Whoever runs first compiles, and is told so.
+        done.stderr = "".join(
+            line for line in done.stderr.splitlines(True) if "only the first time" not in line
+        )
+        return done
+
+    return run
 
 
 @pytest.fixture
@@ -29,3 +56,14 @@ def pendulum(tmp_path):
     path = tmp_path / "pendulum.csv"
     path.write_text(pendulum(), encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def lines(tmp_path):
+    """A table of 40 rows with y = 2·speed + 1, a column of noise, and weights that leave out every fourth row."""
+    text = "speed,noise,w,y\n"
+    for i in range(40):
+        wrong = 1000 if i % 4 == 3 else 0
+        text += f"{i % 13},{i * i % 7},{0 if wrong else 1 + i % 2},{2 * (i % 13) + 1 + wrong}\n"
+    (tmp_path / "lines.csv").write_text(text, encoding="utf-8")
+    return "lines.csv"

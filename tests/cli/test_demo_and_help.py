@@ -1,13 +1,20 @@
 """`fouriertree demo`, `--help` and `--version`."""
 
 import os
+import re
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import typer.main
 
 import fouriertree
+from fouriertree.cli import app
+from fouriertree.cli.errors import STATUSES
 
+COMMANDS = typer.main.get_command(app).commands
 HEAVY = ("numpy", "numba", "pandas", "sklearn", "sympy", "matplotlib", "rich")
 
 
@@ -47,7 +54,8 @@ def test_version_is_that_of_the_package(run):
 
 def test_help_names_the_operators_that_are_used_unless_told_otherwise(run):
     from fouriertree import PrimitiveSet
-    from fouriertree.cli.fit import DEFAULT_OPERATORS, parse_operators
+    from fouriertree.cli.fitting.settings import parse_operators
+    from fouriertree.cli.words import DEFAULT_OPERATORS
 
     assert parse_operators(DEFAULT_OPERATORS) == PrimitiveSet.default()
     text = " ".join(run("fit", "--help").stdout.split())
@@ -65,5 +73,40 @@ def test_the_package_can_be_run_as_a_module():
 
 def test_help_needs_nothing_heavy():
     code = f"import sys, fouriertree.cli; print([m for m in {HEAVY} if m in sys.modules])"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    source = os.path.dirname(os.path.dirname(fouriertree.__file__))
+    environment = os.environ | {"PYTHONPATH": source}
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
     assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_examples_that_it_understands(run, name):
+    title, *lines = COMMANDS[name].epilog.splitlines()
+    assert title == "Examples:"
+    assert run(name, "--help").stdout.rstrip().endswith(COMMANDS[name].epilog)
+    commands = [line.strip() for line in lines if not line.strip().startswith("#")]
+    for command in commands:
+        words = shlex.split(re.search(r"fouriertree ([^|]*)", command)[1])
+        subcommand = COMMANDS[words[0]]
+        # The parser alone: nothing is read, and nothing is run.
+        subcommand.make_context(words[0], words[1:])
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_stands_below_its_heading_once(run, name):
+    shown = run(name, "--help").stdout
+    for param in COMMANDS[name].params:
+        if param.param_type_name == "option":
+            assert len(re.findall(rf"^  (?:-\w, )?{param.opts[0]}\b(?!-)", shown, re.MULTILINE)) == 1
+            panel = param.rich_help_panel or "Options"
+            assert shown.index(f"\n{panel}:") < shown.index(f" {param.opts[0]}")
+
+
+def test_help_and_the_reference_name_every_exit_status(run):
+    page = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text("utf-8")
+    shown = run("--help").stdout
+    for status, meaning in STATUSES.items():
+        assert f"\n  {status:<5}{meaning}" in shown
+        assert f"\n| {status} | {meaning} |" in page

@@ -5,7 +5,6 @@ import io
 import json
 import os
 import signal
-import subprocess
 import sys
 import unicodedata
 from pathlib import Path
@@ -16,22 +15,11 @@ import pytest
 
 import fouriertree
 from fouriertree import SymbolicRegressor
-from fouriertree.cli.tables import EXACT
+from fouriertree.tables.text import EXACT
 
 MAIN = "from fouriertree.cli import main; main()"
 LAW = "-0.4*velocity - 19.62*sin(angle)"
 CERTAIN = "the law is certain: exact on all rows"
-
-
-def process(*arguments, code=MAIN, **options):
-    source = os.path.dirname(os.path.dirname(fouriertree.__file__))
-    environment = os.environ | {"PYTHONPATH": source, "PYTHONIOENCODING": "utf-8"}
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-    done = subprocess.run(command, text=True, encoding="utf-8", env=environment, **streams)
-    # Whoever runs first compiles, and is told so.
-    done.stderr = "".join(line for line in done.stderr.splitlines(True) if "only the first time" not in line)
-    return done
 
 
 def predictions(text):
@@ -239,7 +227,7 @@ def test_the_picture_is_a_picture(run, pendulum):
     assert Path("fit.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
-def test_in_a_pipe_formulas_are_never_cut(tmp_path):
+def test_in_a_pipe_formulas_are_never_cut(process, tmp_path):
     names = [f"{letter} with a name that is longer than most names of columns" for letter in "abc"]
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=names)
     table.assign(y=table @ [1.25, -2.5, 3.75]).to_csv(tmp_path / "data.csv", index=False)
@@ -252,25 +240,27 @@ def test_in_a_pipe_formulas_are_never_cut(tmp_path):
     assert next(line for line in lines if line.startswith(">>>")).endswith(formula)
 
 
-# Sends a signal in the fourth step, more of them while the formulas are described, and one while they are written.
+# Sends a signal when something is called; later than a press before it, so that it is another one.
 INTERRUPTED = """
-import os, signal
+import os, signal, time
 from fouriertree import estimator, files
 from fouriertree.search import Hybrid
+from fouriertree.stopping import ONE_PRESS
 
 def first(call, number, times=1):
     calls = []
     def interrupted(*arguments, **options):
         calls.append(0)
         if len(calls) == times:
+            time.sleep(2 * ONE_PRESS)
             os.kill(os.getpid(), number)
         return call(*arguments, **options)
     return interrupted
 
-Hybrid.step = first(Hybrid.step, signal.{name}, 4)
-estimator.finished = first(estimator.finished, signal.SIGINT)
-files.replace_file = first(files.replace_file, signal.SIGINT)
 """
+IN_A_STEP = "Hybrid.step = first(Hybrid.step, signal.{name}, 4)\n"
+DESCRIBING = "estimator.finished = first(estimator.finished, signal.SIGINT)\n"
+WRITING = "files.replace_file = first(files.replace_file, signal.SIGINT)\n"
 
 needs_signals = pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 
@@ -284,9 +274,10 @@ def noise(tmp_path):
 
 @needs_signals
 @pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_a_signal_writes_and_prints_what_was_found_and_later_ones_change_nothing(noise, name, status):
+def test_a_signal_writes_and_prints_what_was_found(process, noise, name, status):
     arguments = ("fit", "data.csv", "-t", "y", "-o", "model.json")
-    result = process(*arguments, code=INTERRUPTED.format(name=name) + MAIN, cwd=noise)
+    code = INTERRUPTED + IN_A_STEP.format(name=name) + MAIN
+    result = process(*arguments, code=code, cwd=noise)
     assert result.stderr == "stopping, writing what was found…\n"
     assert result.returncode == status
     assert "stopped: interrupted" in result.stdout
@@ -295,19 +286,28 @@ def test_a_signal_writes_and_prints_what_was_found_and_later_ones_change_nothing
 
 
 @needs_signals
-def test_ctrl_c_while_the_formulas_of_a_finished_search_are_described_loses_nothing(noise):
-    code = INTERRUPTED.format(name="SIGINT").replace("Hybrid.step =", "unused =")
+@pytest.mark.parametrize("moment", [DESCRIBING, WRITING])
+def test_ctrl_c_after_the_search_loses_nothing(process, noise, moment):
     arguments = ("fit", "data.csv", "-t", "y", "--max-evaluations", 1000, "-o", "model.json")
-    result = process(*arguments, code=code + MAIN, cwd=noise)
+    result = process(*arguments, code=INTERRUPTED + moment + MAIN, cwd=noise)
     assert result.returncode == 130
     assert "stopped: evaluations used up" in result.stdout
     assert (noise / "model.json").exists()
 
 
 @needs_signals
-def test_ctrl_c_before_the_search_says_that_nothing_was_found(noise):
+def test_another_ctrl_c_leaves_at_once_and_no_part_of_a_file(process, noise):
+    code = INTERRUPTED + IN_A_STEP.format(name="SIGINT") + WRITING + MAIN
+    result = process("fit", "data.csv", "-t", "y", "-o", "model.json", code=code, cwd=noise)
+    assert result.returncode == 130
+    assert result.stderr.endswith("interrupted again; left without finishing\n")
+    assert os.listdir(noise) == ["data.csv"]
+
+
+@needs_signals
+def test_ctrl_c_before_the_search_says_that_nothing_was_found(process, noise):
     early = "import os, signal\nfrom fouriertree.cli import fit\n"
-    early += "fit.features_and_target = lambda *a: os.kill(os.getpid(), signal.SIGINT)\n"
+    early += "fit.samples = lambda *a: os.kill(os.getpid(), signal.SIGINT)\n"
     result = process("fit", "data.csv", "-t", "y", "-o", "model.json", code=early + MAIN, cwd=noise)
     assert result.returncode == 130
     assert result.stderr == "interrupted before the search; nothing found yet\n"
@@ -322,7 +322,7 @@ def test_signal_handlers_are_as_before_after_a_fit(run, pendulum):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
-def test_a_full_stdout_costs_the_table_and_not_the_files(pendulum, tmp_path):
+def test_a_full_stdout_costs_the_table_and_not_the_files(process, pendulum, tmp_path):
     sentence = "error: cannot write to the standard output: no space left on device\n"
     fit = ("fit", pendulum, "-t", "acceleration", "--seed", 0, "-o", "m.json", "--plot", "p.png")
     for arguments in (fit, ("predict", "m.json", pendulum), ("--version",)):
@@ -334,7 +334,7 @@ def test_a_full_stdout_costs_the_table_and_not_the_files(pendulum, tmp_path):
 
 
 @needs_signals
-def test_a_reader_that_has_seen_enough_ends_the_command_quietly(noise):
+def test_a_reader_that_has_seen_enough_ends_the_command_quietly(process, noise):
     reading, writing = os.pipe()
     os.close(reading)
     arguments = ("fit", "data.csv", "-t", "y", "--max-evaluations", 1000, "-o", "model.json")
@@ -344,7 +344,7 @@ def test_a_reader_that_has_seen_enough_ends_the_command_quietly(noise):
     assert (noise / "model.json").exists()
 
 
-def test_bugs_are_not_hidden(tmp_path, pendulum):
+def test_bugs_are_not_hidden(process, tmp_path, pendulum):
     broken = (
         "import fouriertree.search as s\ndef step(*a): raise RuntimeError('a bug')\ns.Hybrid.step = step\n"
     )

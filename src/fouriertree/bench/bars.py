@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from fouriertree.bench.names import BLACKBOX, CLASSIC, FEYNMAN, FIRST_PRINCIPLES, STROGATZ, facts
 from fouriertree.bench.store import Record
-from fouriertree.bench.suites import BLACKBOX, CLASSIC, FEYNMAN, FIRST_PRINCIPLES, STROGATZ, facts
 from fouriertree.bench.summary import middle, middle_r2, r2, share, solved
 from fouriertree.bench.systems import LINEAR, OURS, PEERS
 

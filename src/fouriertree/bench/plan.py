@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fouriertree.bench.suites import FOLDER, LAWLESS, MEASURED, case_names, quick_names
+from fouriertree.bench.names import FOLDER, LAWLESS, MEASURED, case_names, quick_names
 from fouriertree.bench.systems import LINEAR
 from fouriertree.bench.tasks import Task
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from fouriertree.bench import plots
 from fouriertree.bench.bars import Bar
+from fouriertree.bench.names import LAWLESS
 from fouriertree.bench.store import Record
-from fouriertree.bench.suites import LAWLESS
 from fouriertree.bench.summary import HEADINGS, Row, cells, rows, solved
 from fouriertree.bench.systems import LINEAR
 

@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 
 from fouriertree.bench.cases import Array
+from fouriertree.errors import InputError
 
 #: SRSD redraws rows whose target float32 cannot hold
 LARGEST = float(np.finfo(np.float32).max)
 #: share of the rows of a table that are for training
 TRAIN_SHARE = 0.75
+#: rows of a table of one's own, so that some are left to test on
+FEWEST_ROWS = 8
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,21 @@ def split(rows: int, rng: np.random.Generator) -> tuple[Any, Any]:
     order = rng.permutation(rows)
     cut = round(TRAIN_SHARE * rows)
     return np.sort(order[:cut]), np.sort(order[cut:])
+
+
+def own_table(path: Path) -> tuple[Array, Array]:
+    """Columns and target of a user's table of any format: the column `target`, or else the last one."""
+    from fouriertree.tables.reading import read_table
+
+    found = read_table(path)
+    target = "target" if "target" in found.names else found.names[-1]
+    names = [name for name in found.names if name != target and name not in found.nameless]
+    if not names or len(found) < FEWEST_ROWS:
+        raise InputError(
+            f"{path} needs two columns or more, and {FEWEST_ROWS} rows; leave it out of the folder"
+        )
+    values = found.numbers([*names, target], "; a benchmark needs numbers, so leave the column out")
+    return np.array(values[:, :-1], order="C"), np.array(values[:, -1])
 
 
 def table(path: Path) -> tuple[Array, Array]:

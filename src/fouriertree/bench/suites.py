@@ -1,11 +1,8 @@
-"""The suites: which cases there are, and the data of one."""
+"""The suites: the data of every case."""
 
 from __future__ import annotations
 
-import tomllib
 import zlib
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -13,38 +10,18 @@ import numpy as np
 
 from fouriertree.bench.cases import Array, Data, disguised, with_noise
 from fouriertree.bench.formulas import compiled, evaluate, parse, variables
-from fouriertree.bench.sampling import Range, box, by_spec, split, table
+from fouriertree.bench.names import (
+    CLASSIC,
+    FEYNMAN,
+    FIRST_PRINCIPLES,
+    FOLDER,
+    SRSD,
+    STROGATZ,
+    facts,
+    folder_table,
+)
+from fouriertree.bench.sampling import Range, box, by_spec, own_table, split, table
 from fouriertree.bench.trajectories import simulate
-
-FEYNMAN, CLASSIC, STROGATZ, SRSD = "feynman", "classic", "strogatz", "srsd-easy"
-FIRST_PRINCIPLES, BLACKBOX, FOLDER = "first-principles", "blackbox", "folder"
-SUITES = (FEYNMAN, CLASSIC, STROGATZ, SRSD, FIRST_PRINCIPLES, BLACKBOX)
-#: suites of measurements, which need a folder of data
-MEASURED = (FIRST_PRINCIPLES, BLACKBOX)
-#: suites without a known law
-LAWLESS = (BLACKBOX, FOLDER)
-
-
-@cache
-def facts(name: str) -> dict[str, Any]:
-    text = files("fouriertree.bench").joinpath("facts", f"{name}.toml").read_text("utf-8")
-    return tomllib.loads(text)
-
-
-def case_names(suite: str, folder: Path | None = None) -> list[str]:
-    """Names of the cases of a suite; `folder` holds the CSV files of the suite "folder"."""
-    if suite == FOLDER:
-        return sorted(path.stem for path in folder.glob("*.csv")) if folder else []
-    if suite in MEASURED:
-        return list(facts("tables")[suite]["cases"])
-    if suite == STROGATZ:
-        return [f"strogatz_{system}{k}" for system in facts("strogatz") for k in (1, 2)]
-    return list(facts(suite.replace("-", "_")))
-
-
-def quick_names(suite: str) -> list[str]:
-    """The short list of a suite; empty where there is none."""
-    return list(facts("quick").get(suite, []))
 
 
 def load(
@@ -111,7 +88,11 @@ def draw_trajectories(case: str, rng: np.random.Generator, folder: Path | None) 
 
 def draw_table(suite: str, case: str, rng: np.random.Generator, folder: Path | None) -> Data:
     assert folder is not None
-    X, y = table(folder / f"{case}.csv" if suite == FOLDER else measured_path(suite, case, folder))
+    X, y = (
+        own_table(folder_table(folder, case))
+        if suite == FOLDER
+        else table(measured_path(suite, case, folder))
+    )
     symbols = tuple(variables(X.min(axis=0).tolist()))
     if suite == FIRST_PRINCIPLES:
         # Six planets are too few to hold some back; these tables are judged by the form of the law alone.

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from fouriertree.bench.names import FIRST_PRINCIPLES, LAWLESS, facts
 from fouriertree.bench.store import Record
-from fouriertree.bench.suites import FIRST_PRINCIPLES, LAWLESS, facts
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,9 @@ from typer.core import TyperGroup
 
 from fouriertree._version import __version__
 from fouriertree.cli import bench, demo, export, fit, paper, predict, problems, report
-from fouriertree.cli.errors import BAD_INPUT, INTERRUPTED, InputError
+from fouriertree.cli.documents import write
+from fouriertree.cli.errors import BAD_INPUT, INTERRUPTED, STATUSES, InputError, sentence
+from fouriertree.cli.help import Command, write_epilog
 from fouriertree.cli.output import printing, say
 
 __all__ = ["app", "main"]
@@ -25,20 +27,27 @@ UsageError: Any = typer.BadParameter.__mro__[1]
 class Commands(TyperGroup):
     """Says what is wrong with the input in one sentence; other exceptions are bugs and show where they happened."""
 
-    def main(self, *args: Any, **options: Any) -> Never:
+    def main(self, args: Any = None, *others: Any, **options: Any) -> Never:
         try:
-            status = super().main(*args, **{**options, "standalone_mode": False})
+            status = super().main(args, *others, **{**options, "standalone_mode": False})
             say_rest()
         except InputError as error:
-            fail(str(error))
+            fail(sentence(error))
         except UsageError as error:
-            fail(error.format_message())
+            message = sentence(error.format_message())
+            # The command has not begun, and could not write its document.
+            if "--json" in (sys.argv[1:] if args is None else args):
+                write({"error": message})
+            fail(message)
         except typer.Exit as stop:
             sys.exit(stop.exit_code)
         except typer.Abort:
             print("interrupted", file=sys.stderr)
             sys.exit(INTERRUPTED)
         sys.exit(status if isinstance(status, int) else 0)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        write_epilog(self.epilog, formatter)
 
 
 def say_rest() -> None:
@@ -48,27 +57,39 @@ def say_rest() -> None:
 
 
 def fail(message: str) -> Never:
-    sentence = " ".join(message.split())
-    print(f"error: {sentence[:1].lower()}{sentence[1:]}", file=sys.stderr)
+    print(f"error: {message}", file=sys.stderr)
     sys.exit(BAD_INPUT)
 
+
+EPILOG = "\n".join(
+    [
+        "Exit status:",
+        *(f"  {status:<5}{meaning}" for status, meaning in STATUSES.items()),
+        "",
+        "Examples:",
+        "  fouriertree demo                                  # a first look",
+        "  fouriertree fit data.csv --target y -o model.json # formulas for the column y",
+        "  fouriertree predict model.json new.csv            # values on new rows",
+        "  fouriertree fit --help                            # every command has examples of its own",
+    ]
+)
 
 app = typer.Typer(
     name="fouriertree",
     cls=Commands,
     help="Find formulas in data.",
-    add_completion=False,
+    epilog=EPILOG,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command("fit")(fit.fit)
-app.command("predict")(predict.predict)
-app.command("export")(export.export)
-app.command("report")(report.report)
-app.command("demo")(demo.demo)
-app.command("paper")(paper.paper)
-app.command("problems")(problems.problems)
-app.command("bench")(bench.bench)
+app.command("fit", cls=Command, epilog=fit.EXAMPLES)(fit.fit)
+app.command("predict", cls=Command, epilog=predict.EXAMPLES)(predict.predict)
+app.command("export", cls=Command, epilog=export.EXAMPLES)(export.export)
+app.command("report", cls=Command, epilog=report.EXAMPLES)(report.report)
+app.command("demo", cls=Command, epilog=demo.EXAMPLES)(demo.demo)
+app.command("paper", cls=Command, epilog=paper.EXAMPLES)(paper.paper)
+app.command("problems", cls=Command, epilog=problems.EXAMPLES)(problems.problems)
+app.command("bench", cls=Command, epilog=bench.EXAMPLES)(bench.bench)
 
 
 def say_version(wanted: bool) -> None:

@@ -11,13 +11,16 @@ from pathlib import Path
 
 from fouriertree.cli.errors import InputError, unreadable
 from fouriertree.cli.files import check_writable
-from fouriertree.cli.fit import check_outputs, fit_table
+from fouriertree.cli.fit import Wish, fit_table
+from fouriertree.cli.fitting.outcome import Files
+from fouriertree.cli.help import examples
 from fouriertree.cli.interrupts import interrupts_end_the_search
 from fouriertree.cli.output import say
 
 EXAMPLE, PICTURE, REPORT = Path("example.csv"), Path("fit.png"), Path("report.html")
 ROWS = 200
 GRAVITY, LENGTH, FRICTION = 9.81, 0.5, 0.4
+EXAMPLES = examples(("in a folder of its own", "mkdir demo && cd demo && fouriertree demo"))
 
 
 def demo() -> None:
@@ -26,11 +29,14 @@ def demo() -> None:
     Writes example.csv, fit.png and report.html to the current folder and prints the table of formulas.
     """
     with interrupts_end_the_search() as interrupts:
-        check_outputs(EXAMPLE, EXAMPLE if not EXAMPLE.exists() else None, PICTURE)
-        check_writable(REPORT, EXAMPLE)
+        from fouriertree.cli.fitting.columns import Choice
+
+        for path in (PICTURE, REPORT, *([] if EXAMPLE.exists() else [EXAMPLE])):
+            check_writable(path)
         write_example()
         say(f"{EXAMPLE}: {ROWS} states of a damped pendulum; which law gives its acceleration?\n")
-        fit_table(EXAMPLE, "acceleration", [], {"random_state": 0}, interrupts, plot=PICTURE, report=REPORT)
+        files = Files(plot=PICTURE, report=REPORT)
+        fit_table(Wish(EXAMPLE, Choice("acceleration"), {"random_state": 0}, files), interrupts, {})
     say(
         f"\nNow your own data:\n  {program()} fit {EXAMPLE} --target acceleration -o model.json",
         f"  {program()} fit YOUR.csv --target COLUMN --time-limit 30 -o model.json",

@@ -1,49 +1,38 @@
-"""How commands say that their input is at fault."""
+"""Exit statuses, and how commands say that their input is at fault."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
-from pathlib import Path
+from fouriertree.errors import InputError, listed, reason, suggestion, unreadable, unwritable
 
-#: exit statuses
-BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
-MOST_LISTED = 12
+__all__ = [
+    "BAD_INPUT",
+    "BROKEN_PIPE",
+    "INTERRUPTED",
+    "SHORT",
+    "STATUSES",
+    "TERMINATED",
+    "InputError",
+    "listed",
+    "reason",
+    "sentence",
+    "suggestion",
+    "unreadable",
+    "unwritable",
+]
 
-
-class InputError(Exception):
-    """The input is at fault; the message is one sentence for the user, who sees no traceback."""
-
-
-def unreadable(path: Path, error: OSError) -> InputError:
-    return InputError(f"cannot read {path}: {reason(error)}")
-
-
-def unwritable(path: Path, error: OSError) -> InputError:
-    return InputError(f"cannot write {path}: {reason(error)}")
-
-
-def reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
-
-
-def suggestion(word: str, choices: Iterable[str]) -> str:
-    """``; did you mean 'speed'?`` or nothing; upper and lower case are taken as the same.
-
-    >>> suggestion("SPED", ["mass", "speed"])
-    "; did you mean 'speed'?"
-    """
-    by_case = {choice.casefold(): choice for choice in choices}
-    close = get_close_matches(word.casefold(), by_case, n=1)
-    return f"; did you mean {by_case[close[0]]!r}?" if close else ""
+SHORT, BAD_INPUT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 1, 2, 130, 141, 143
+#: what every exit status means, for help texts and scripts
+STATUSES = {
+    0: "all went well",
+    SHORT: "`bench` missed a goal; in any other command a bug, which shows its traceback",
+    BAD_INPUT: "bad input, or a file that cannot be read or written: one sentence on stderr says what",
+    INTERRUPTED: "interrupted by Ctrl-C (SIGINT); `fit` has written and printed what it had found",
+    BROKEN_PIPE: "whoever read the output closed it early, as `head` does",
+    TERMINATED: "ended by SIGTERM; `fit` has written and printed what it had found",
+}
 
 
-def listed(names: Iterable[str]) -> str:
-    """The names in quotes, the first dozen of them.
-
-    >>> listed(["a", "b c"])
-    "'a', 'b c'"
-    """
-    quoted = [repr(str(name)) for name in names]
-    more = f" and {len(quoted) - MOST_LISTED} more" if len(quoted) > MOST_LISTED else ""
-    return ", ".join(quoted[:MOST_LISTED]) + more
+def sentence(error: Exception | str) -> str:
+    """The message on one line, as it follows `error:`."""
+    words = " ".join(str(error).split())
+    return words[:1].lower() + words[1:]

@@ -4,54 +4,94 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fouriertree.cli import completion
+from fouriertree.cli.documents import Json, document
 from fouriertree.cli.errors import InputError
-from fouriertree.cli.options import ROW
+from fouriertree.cli.help import OUTPUT, examples
+from fouriertree.cli.options import ModelFile, Row
 from fouriertree.cli.output import printing, say
+from fouriertree.cli.words import TARGETS
 
 if TYPE_CHECKING:
     from fouriertree.export import Target
     from fouriertree.model import Model
 
 
-def export(
-    model: Path = typer.Argument(..., metavar="MODEL", help="Model file that `fouriertree fit -o` wrote."),
-    to: str | None = typer.Option(
-        None,
+EXAMPLES = examples(
+    ("what can a formula become?", "fouriertree export model.json"),
+    ("a function in C, in a file", "fouriertree export model.json --to c -o formula.c"),
+    ("another row of the table than the chosen one, as SQL", "fouriertree export model.json --to duckdb --row 2"),
+)  # fmt: skip
+
+To = Annotated[
+    str | None,
+    typer.Option(
         "--to",
         metavar="TARGET",
+        autocompletion=completion.words(*TARGETS),
         help="What the formula is to become; without it, the targets are listed.",
     ),
-    row: int | None = ROW,
-    output: Path | None = typer.Option(
-        None, "--output", "-o", metavar="FILE", help="Write there, and not on the terminal."
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        rich_help_panel=OUTPUT,
+        help="Write there, and not on the terminal.",
     ),
+]
+
+
+def export(
+    model: ModelFile, to: To = None, row: Row = None, output: Output = None, as_json: Json = False
 ) -> None:
     """Write a fitted formula as source code, SQL, a spreadsheet formula or a graph.
 
     The same formula with the same values: docs/export.md says for every target what stands where the formula has no
     finite value, and how that is checked.
     """
-    from fouriertree.cli.files import check_writable, load_model, write_whole
+    with document(as_json) as content:
+        from fouriertree.cli.files import check_writable, load_model
+
+        content |= dict.fromkeys(("to", "row", "equation", "text", "output", "targets"))
+        if to is None:
+            content["targets"] = targets()
+            say(*(f"{target['name']:<12}{target['description']}" for target in targets()))
+            return
+        target = chosen(to, output)
+        saved = load_model(model, row)
+        if output is not None:
+            check_writable(output, model)
+        written = write(saved.model, target)
+        content |= {"to": target.name, "row": saved.row, "equation": str(saved.model)}
+        if output is None:
+            content["text"] = written.decode()
+            if not as_json:
+                with printing():
+                    sys.stdout.write(written.decode())
+        else:
+            save(output, written, target)
+            content["output"] = str(output)
+
+
+def targets() -> list[dict[str, Any]]:
     from fouriertree.export import TARGETS
 
-    if to is None:
-        say(*(f"{target.name:<12}{target.description}" for target in TARGETS.values()))
-        return
-    target = chosen(to, output)
-    saved = load_model(model, row)
-    if output is not None:
-        check_writable(output, model)
-    content = written(saved.model, target)
-    if output is None:
-        with printing():
-            sys.stdout.write(content.decode())
-    else:
-        write_whole(output, content)
-        say(f"{target.description} written to {output}")
+    keys = ("name", "suffix", "description", "binary")
+    return [{key: getattr(target, key) for key in keys} for target in TARGETS.values()]
+
+
+def save(output: Path, content: bytes, target: Target) -> None:
+    from fouriertree.cli.files import write_whole
+
+    write_whole(output, content)
+    say(f"{target.description} written to {output}")
 
 
 def chosen(name: str, output: Path | None) -> Target:
@@ -66,7 +106,7 @@ def chosen(name: str, output: Path | None) -> Target:
     return target
 
 
-def written(model: Model, target: Target) -> bytes:
+def write(model: Model, target: Target) -> bytes:
     from fouriertree.export import ExportError
 
     try:

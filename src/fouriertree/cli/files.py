@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from fouriertree import files
 from fouriertree.cli.errors import InputError, reason, unwritable
+from fouriertree.tables.source import DASH
 
 if TYPE_CHECKING:
     from fouriertree.estimator import SymbolicRegressor
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 def check_writable(path: Path, *inputs: Path) -> None:
     """InputError if a file could not be written there, before any work is done for it."""
     folder = path.resolve().parent
+    if path == DASH:
+        raise InputError("the standard output is for the result; write to a file with a name, not to -")
     if path.is_dir():
         raise InputError(f"cannot write {path}: it is a folder")
     if not folder.is_dir():
@@ -59,6 +62,7 @@ class SavedModel:
 
     target: str
     model: Model
+    row: int
 
     @property
     def columns(self) -> dict[int, str]:
@@ -89,7 +93,8 @@ def load_model(path: Path, row: int | None = None) -> SavedModel:
     saved = read_saved(path)
     if row is not None and row >= len(saved.models):
         raise InputError(f"{path} has no row {row}; its rows are 0 to {len(saved.models) - 1}")
-    return SavedModel(saved.target, saved.models[saved.chosen if row is None else row])
+    number = saved.chosen if row is None else row
+    return SavedModel(saved.target, saved.models[number], number)
 
 
 def read_saved(path: Path) -> SavedFormulas:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -13,6 +14,8 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 #: seeds are signed 64-bit numbers in compiled code
 LARGEST_SEED = 2**63 - 1
+#: the formats of tables, in words
+TABLE = "CSV, TSV, Parquet (.parquet) or Excel (.xlsx), or - for text from the standard input"
 
 
 def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
@@ -32,23 +35,24 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
 
 
 def seconds(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
+    number = float_or_nan(text)
     if not 0.0 <= number < math.inf:
         raise typer.BadParameter(f"it must be a number of seconds, such as 30; got {str(text)!r}")
     return number
 
 
 def share(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
+    number = float_or_nan(text)
     if not 0.0 < number < 1.0:
         raise typer.BadParameter(f"it must be a share between 0 and 1, such as 0.9; got {str(text)!r}")
     return number
+
+
+def float_or_nan(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def one_of(choices: type[Choice]) -> Callable[[str], Choice]:
@@ -64,11 +68,22 @@ def one_of(choices: type[Choice]) -> Callable[[str], Choice]:
     return parse
 
 
-#: which formula of a model file
-ROW: Any = typer.Option(
-    None,
-    "--row",
-    parser=whole_number(0),
-    metavar="N",
-    help="Row of the table of formulas that `fit` printed; the chosen one unless told otherwise.",
-)
+# Options that several commands have.
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Model file that `fouriertree fit -o` wrote.")
+]
+Row = Annotated[
+    int | None,
+    typer.Option(
+        "--row",
+        parser=whole_number(0),
+        metavar="N",
+        help="Row of the table of formulas that `fit` printed; the chosen one unless told otherwise.",
+    ),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        "--sheet", metavar="NAME", help="Sheet of an Excel workbook; the first unless told otherwise."
+    ),
+]

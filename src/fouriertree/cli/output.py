@@ -39,5 +39,16 @@ def say(*lines: str) -> None:
         print(*lines, sep="\n")
 
 
+def write_bytes(content: bytes) -> None:
+    """The same bytes on stdout; text where it takes nothing else."""
+    with printing():
+        if hasattr(sys.stdout, "buffer"):
+            sys.stdout.flush()
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+        else:
+            sys.stdout.write(content.decode())
+
+
 def note(sentence: str) -> None:
     print(f"note: {sentence}", file=sys.stderr)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fouriertree.cli import completion
+from fouriertree.cli.documents import Json, document
 from fouriertree.cli.errors import INTERRUPTED, InputError, unwritable
+from fouriertree.cli.help import OUTPUT, examples
 from fouriertree.cli.options import one_of, whole_number
 from fouriertree.cli.output import say
 
@@ -26,54 +29,77 @@ class Part(StrEnum):
     geometry = "geometry"
 
 
-PART, PARTS = one_of(Part), "|".join(Part)
+EXAMPLES = examples(
+    ("a first look, in some minutes", "fouriertree paper --quick"),
+    ("everything as published; may be interrupted and goes on with the same command", "fouriertree paper"),
+    ("one part of it, in a folder of its own", "fouriertree paper --only heatmaps -o results/heatmaps"),
+)  # fmt: skip
 
-
-def paper(
-    quick: bool = typer.Option(
-        False, "--quick", help="10 runs instead of 100: a first look in a few minutes."
-    ),
-    runs: int | None = typer.Option(
-        None, "--runs", parser=whole_number(1), metavar="N", help="So many runs instead."
-    ),
-    only: list[Part] = typer.Option(
-        [],
+Quick = Annotated[
+    bool, typer.Option("--quick", help="10 runs instead of 100: a first look in a few minutes.")
+]
+Runs = Annotated[
+    int | None, typer.Option("--runs", parser=whole_number(1), metavar="N", help="So many runs instead.")
+]
+Only = Annotated[
+    list[Part],
+    typer.Option(
         "--only",
-        parser=PART,
-        metavar=PARTS,
+        parser=one_of(Part),
+        metavar="|".join(Part),
+        autocompletion=completion.words(*Part),
         help="This part alone; may be given several times.",
     ),
-    jobs: int | None = typer.Option(
-        None,
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
         "--jobs",
         parser=whole_number(1),
         metavar="N",
         help="Processes; by default one per core. Same results for any.",
     ),
-    output: Path = typer.Option(
-        Path("results/paper"), "--output", "-o", metavar="FOLDER", help="Folder of the results."
-    ),
-    authors: Path | None = typer.Option(
-        None,
+]
+Output = Annotated[
+    Path,
+    typer.Option("--output", "-o", metavar="FOLDER", rich_help_panel=OUTPUT, help="Folder of the results."),
+]
+Authors = Annotated[
+    Path | None,
+    typer.Option(
         "--authors",
         metavar="FOLDER",
         help="Folder with the authors' single runs, to compare with; ../shared/paper if there is one.",
     ),
-    clean: bool = typer.Option(
-        False, "--clean", help="Canonical GP copies parents; as published, it changes them in place."
-    ),
+]
+Clean = Annotated[
+    bool,
+    typer.Option("--clean", help="Canonical GP copies parents; as published, it changes them in place."),
+]
+
+
+def paper(
+    quick: Quick = False,
+    runs: Runs = None,
+    only: Only = [],
+    jobs: Jobs = None,
+    authors: Authors = None,
+    clean: Clean = False,
+    output: Output = Path("results/paper"),
+    as_json: Json = False,
 ) -> None:
     """Repeat the paper's experiments and compare them with the published tables, cell by cell.
 
     Writes tables, figures, every single run and report.html. Runs that are finished are kept: the same command goes
     on where an earlier one was interrupted.
     """
-    check(quick, runs, authors, output)
-    from fouriertree.paper.workers import cores
+    with document(as_json) as content:
+        check(quick, runs, authors, output)
+        from fouriertree.paper.workers import cores
 
-    experiment = plan(quick, runs, only, output, authors or AUTHORS, clean)
-    compute(experiment, jobs or cores())
-    report(experiment)
+        experiment = plan(quick, runs, only, output, authors or AUTHORS, clean)
+        compute(experiment, jobs or cores())
+        content |= report(experiment)
 
 
 def check(quick: bool, runs: int | None, authors: Path | None, output: Path) -> None:
@@ -152,14 +178,19 @@ def progress() -> Any:
     )  # fmt: skip
 
 
-def report(experiment: Experiment) -> None:
-    from fouriertree.paper import artefacts, summary
+def report(experiment: Experiment) -> dict[str, Any]:
+    """Write everything, print the most important, and return it."""
+    from fouriertree.paper import agreement, artefacts, summary
     from fouriertree.paper import report as page
 
     experiment = experiment.with_earlier_parts()
     found = artefacts.write_all(experiment)
     path = page.write(experiment, found)
-    say(*summary.key_numbers(experiment, found))
+    numbers, agreeing = list(summary.key_numbers(experiment, found)), None
+    say(*numbers)
     if experiment.comparable:
         say(summary.bar(found["agreement"]))
+        cells = int(found["agreement"].agrees.sum())
+        agreeing = {"cells": cells, "goal": agreement.GOAL, "holds": cells >= agreement.GOAL}
     say(f"report: {path}")
+    return {"numbers": numbers, "agreement": agreeing, "output": experiment.folder, "report": path}

@@ -4,57 +4,89 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fouriertree.cli.documents import Json, document
 from fouriertree.cli.errors import InputError
-from fouriertree.cli.options import ROW
-from fouriertree.cli.output import printing, say
+from fouriertree.cli.help import OUTPUT, examples
+from fouriertree.cli.options import TABLE, ModelFile, Row, Sheet
+from fouriertree.cli.output import note, printing, say, write_bytes
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from fouriertree.cli.files import SavedModel
-    from fouriertree.cli.tables import Table
+    from fouriertree.tables.table import Table
 
 PREDICTION = "prediction"
+EXAMPLES = examples(
+    ("predictions on the terminal", "fouriertree predict model.json new.csv"),
+    ("the rows of the table with a column `prediction`", "fouriertree predict model.json new.csv -o out.csv"),
+    ("the same in a pipe", "cat new.csv | fouriertree predict model.json - -o - | head"),
+    ("from one format to another", "fouriertree predict model.json new.parquet -o out.xlsx"),
+    ("another formula of the table that `fit` printed", "fouriertree predict model.json new.csv --row 2"),
+)  # fmt: skip
 
-
-def predict(
-    model: Path = typer.Argument(..., metavar="MODEL", help="Model file that `fouriertree fit -o` wrote."),
-    data: Path = typer.Argument(
-        ..., metavar="DATA", help="CSV file with the columns that the formula mentions, in any order."
+Data = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA", help=f"Table with the columns that the formula mentions, in any order: {TABLE}."
     ),
-    row: int | None = ROW,
-    output: Path | None = typer.Option(
-        None,
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
         "--output",
         "-o",
         metavar="FILE",
-        help="Write there the rows of DATA with a column `prediction` added.",
+        rich_help_panel=OUTPUT,
+        help="Write there the rows of DATA with a column `prediction` added; the suffix chooses the format, and - is "
+        "the standard output.",
     ),
+]
+
+
+def predict(
+    model: ModelFile,
+    data: Data,
+    row: Row = None,
+    sheet: Sheet = None,
+    output: Output = None,
+    as_json: Json = False,
 ) -> None:
-    """Evaluate a fitted formula on the rows of a CSV file.
+    """Evaluate a fitted formula on the rows of a table.
 
     Columns are matched by name; other columns do not matter. Without -o, the predictions are printed as a CSV with
     the one column `prediction`.
     """
-    from fouriertree.cli.files import check_writable, load_model
-    from fouriertree.cli.tables import read_table
+    with document(as_json) as content:
+        from fouriertree.cli.files import check_writable, load_model
+        from fouriertree.tables.reading import read_table
+        from fouriertree.tables.source import DASH
 
-    saved = load_model(model, row)
-    if output is not None:
-        check_writable(output, data, model)
-    table = read_table(data)
-    values = predictions(table, saved)
-    warn(values)
-    if output is None:
-        with printing():
-            sys.stdout.write("\n".join([PREDICTION, *map(repr, values.tolist())]) + "\n")
-    else:
-        write_with_rows(output, table, values)
+        if as_json and output == DASH:
+            raise InputError("--json and -o - both want the standard output; give one of them")
+        saved = load_model(model, row)
+        if output is not None and output != DASH:
+            check_writable(output, data, model)
+        table = read_table(data, sheet)
+        values = predictions(table, saved)
+        bad = warn(values)
+        for sentence in table.notes:
+            note(sentence)
+        content |= {
+            "target": saved.target, "row": saved.row, "equation": str(saved.model), "rows": len(values),
+            "predictions": values, "not_finite": bad, "output": None,
+        }  # fmt: skip
+        if output is not None:
+            write_with_rows(output, table, values)
+            content["output"] = str(output)
+        elif not as_json:
+            with printing():
+                sys.stdout.write("\n".join([PREDICTION, *map(repr, values.tolist())]) + "\n")
 
 
 def predictions(table: Table, saved: SavedModel) -> NDArray[np.float64]:
@@ -69,23 +101,26 @@ def predictions(table: Table, saved: SavedModel) -> NDArray[np.float64]:
     return saved.model.predict(X)
 
 
-def warn(values: NDArray[np.float64]) -> None:
+def warn(values: NDArray[np.float64]) -> int:
+    """Say how many values are not finite; their number."""
     import numpy as np
 
     bad = int(np.count_nonzero(~np.isfinite(values)))
     if bad:
         print(f"warning: the formula has no finite value on {bad} of {len(values)} rows", file=sys.stderr)
+    return bad
 
 
 def write_with_rows(output: Path, table: Table, values: NDArray[np.float64]) -> None:
-    """The file of the table, cell by cell as it is, with one more column in the same notation."""
     from fouriertree.cli.files import write_whole
-    from fouriertree.cli.tables import read_text
+    from fouriertree.tables.source import DASH
+    from fouriertree.tables.writing import with_columns
 
     if PREDICTION in table.names:
-        raise InputError(f"{table.path} has a column {PREDICTION!r} already; rename it")
-    cells = read_text(table.path, table.separator)
-    cells[PREDICTION] = [PREDICTION, *(repr(value).replace(".", table.decimal) for value in values.tolist())]
-    text = cells.to_csv(index=False, header=False, sep=table.separator, lineterminator="\n")
-    write_whole(output, text.encode())
-    say(f"{len(values)} predictions written to {output}")
+        raise InputError(f"{table.name} has a column {PREDICTION!r} already; rename it")
+    content = with_columns(table, {PREDICTION: values}, output)
+    if output == DASH:
+        write_bytes(content)
+    else:
+        write_whole(output, content)
+        say(f"{len(values)} predictions written to {output}")

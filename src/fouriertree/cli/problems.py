@@ -3,30 +3,46 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
+from fouriertree.cli.documents import Json, document
 from fouriertree.cli.errors import InputError, unreadable
+from fouriertree.cli.help import examples
 from fouriertree.cli.output import say
 
 HEADINGS = ("name", "formula", "domain")
 
 
-def problems(
-    extra: list[Path] = typer.Option(
-        [],
+EXAMPLES = examples(
+    ("all of them", "fouriertree problems"),
+    ("those of your own, too", "fouriertree problems --with my_problems.py"),
+    ("their names, for a script", "fouriertree problems --json | jq -r '.problems[].name'"),
+)  # fmt: skip
+
+With = Annotated[
+    list[Path],
+    typer.Option(
         "--with",
         metavar="FILE",
         help="Python file that calls register_problem; may be given several times.",
     ),
-) -> None:
-    """List the registered problems with formula and domain."""
-    from fouriertree.problems import registered_problems
-    from fouriertree.problems.registry import domain_of, formula_of
+]
 
-    for path in extra:
-        execute(path)
-    show([(name, formula_of(p), domain_of(p)) for name, p in registered_problems().items()])
+
+def problems(extra: With = [], as_json: Json = False) -> None:
+    """List the registered problems with formula and domain."""
+    with document(as_json) as content:
+        from fouriertree.problems import registered_problems
+        from fouriertree.problems.registry import domain_of, formula_of
+
+        for path in extra:
+            execute(path)
+        rows = [(name, formula_of(p), domain_of(p)) for name, p in registered_problems().items()]
+        content["problems"] = [dict(zip(HEADINGS, row, strict=True)) for row in rows]
+        if not as_json:
+            show(rows)
 
 
 def execute(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -10,28 +11,55 @@ from fouriertree.cli.output import printing
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fouriertree.cli.fitting.unseen import Judgement
     from fouriertree.estimator import SymbolicRegressor
 
 LONGEST = 300
 SHORTENED = "Long formulas are shortened in this table; a model file (-o) keeps them whole."
+#: headings of scores on rows that the fit never saw
+UNSEEN = ("unseen R²", "unseen RMSE")
 ONLY_THE_MEAN = "no formula describes the data more briefly than its mean"
 
 
-def show(regressor: SymbolicRegressor, target: str) -> None:
+def show(regressor: SymbolicRegressor, target: str, judgement: Judgement | None = None) -> None:
     """The table of formulas: a Rich table for a terminal, plain text without line breaks for a pipe."""
-    from fouriertree.front import table_text
+    from fouriertree.front import aligned
 
-    equations = regressor.equations_
     with printing():
         # Not what Rich takes for a terminal: FORCE_COLOR must not cut formulas in a pipe.
         if sys.stdout.isatty():
-            show_rich_table(equations, regressor.best_index_, target)
+            show_rich_table(regressor.equations_, regressor.best_index_, target, judgement)
         else:
-            print(table_text(equations, regressor.best_index_))
+            print(aligned(lines(regressor.equations_, regressor.best_index_, judgement)))
         print(f"\n{target} = {regressor.get_best()['equation']}")
         if only_the_mean(regressor):
             print(ONLY_THE_MEAN)
+        if judgement is not None:
+            print(verdict(judgement, regressor.best_index_))
         print(f"stopped: {regressor.stop_reason_}; {spent(regressor)}; seed {regressor.seed_}")
+
+
+def lines(equations: pd.DataFrame, chosen: int, judgement: Judgement | None) -> list[tuple[str, ...]]:
+    """The table as text, its headings first; scores on rows that the fit never saw stand before the formulas."""
+    from fouriertree.front import HEADINGS, table_cells
+
+    cells = [HEADINGS, *table_cells(equations, chosen)]
+    if judgement is None:
+        return cells
+    scores = [UNSEEN, *((number(score.r2, ".6f"), number(score.rmse, ".3g")) for score in judgement.scores)]
+    return [(*line[:-1], *more, line[-1]) for line, more in zip(cells, scores, strict=True)]
+
+
+def verdict(judgement: Judgement, chosen: int) -> str:
+    score = judgement.scores[chosen]
+    return (
+        f"unseen: R² {number(score.r2, '.6f')}, RMSE {number(score.rmse, '.3g')} on {judgement.n_rows:,} rows that the "
+        "fit never saw"
+    )
+
+
+def number(value: float, form: str) -> str:
+    return f"{value + 0.0:{form}}" if math.isfinite(value) else "–"
 
 
 def spent(regressor: SymbolicRegressor) -> str:
@@ -46,29 +74,30 @@ def only_the_mean(regressor: SymbolicRegressor) -> bool:
     return constant and looked and bool(regressor.get_best()["r2"] < 1.0)
 
 
-def show_rich_table(equations: pd.DataFrame, chosen: int, target: str) -> None:
+def show_rich_table(
+    equations: pd.DataFrame, chosen: int, target: str, judgement: Judgement | None = None
+) -> None:
     from rich.console import Console
 
     short = equations.assign(equation=[shortened(text) for text in equations["equation"]])
-    Console().print(rich_table(short, chosen, target))
+    Console().print(rich_table(lines(short, chosen, judgement), chosen, target))
     if not short.equals(equations):
         print(SHORTENED)
 
 
-def rich_table(equations: pd.DataFrame, chosen: int, target: str) -> Any:
+def rich_table(cells: list[tuple[str, ...]], chosen: int, target: str) -> Any:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    from fouriertree.front import HEADINGS, table_cells
-
     table = Table(title=Text(f"formulas for {target}"), box=SIMPLE_HEAD)
-    for heading in HEADINGS[:-1]:
+    headings, *rows = cells
+    for heading in headings[:-1]:
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column(HEADINGS[-1], overflow="fold")
-    for i, cells in enumerate(table_cells(equations, chosen)):
+    table.add_column(headings[-1], overflow="fold")
+    for i, row in enumerate(rows):
         # Text and not markup: a column may be called [bold].
-        table.add_row(*map(Text, cells), style="bold" if i == chosen else None)
+        table.add_row(*map(Text, row), style="bold" if i == chosen else None)
     return table
 
 

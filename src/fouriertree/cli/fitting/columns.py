@@ -1,0 +1,136 @@
+"""From a table to the numbers of a fit: columns by name, the target, weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fouriertree.checks import check_scale
+from fouriertree.cli.errors import InputError, listed
+from fouriertree.cli.output import note
+from fouriertree.tables.table import Table
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Names as the user typed them; none in `only` for all columns."""
+
+    target: str | None
+    only: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    weights: str | None = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows of finite numbers: columns, target, and weights or None for equal ones."""
+
+    X: pd.DataFrame
+    y: pd.Series
+    weights: pd.Series | None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def rows(self, numbers: NDArray[np.int64]) -> Sample:
+        weights = None if self.weights is None else self.weights.iloc[numbers]
+        return Sample(self.X.iloc[numbers], self.y.iloc[numbers], weights)
+
+
+def training_sample(table: Table, choice: Choice) -> Sample:
+    """The columns to search in, and the one to find; says what may not be what the user meant."""
+    target, names, weights = chosen_columns(table, choice)
+    if len(table) < 2:
+        raise InputError(f"{table.name} has {len(table)} row(s) below its header; a fit needs at least two")
+    sample = numbers(table, target, names, weights)
+    check_range(table, target, sample.y.to_numpy())
+    if not choice.only:
+        note_nameless(table, [target, *map(table.column, choice.ignored), *([weights] if weights else [])])
+    note_doubts(table)
+    return sample
+
+
+def same_columns(table: Table, sample: Sample) -> Sample:
+    """The columns of the sample, from another table that has them in any order."""
+    weights = None if sample.weights is None else table.column(str(sample.weights.name))
+    names = [table.column(name) for name in sample.X.columns]
+    target = table.column(str(sample.y.name))
+    if len(table) == 0:
+        raise InputError(f"{table.name} has no rows below its header")
+    return numbers(table, target, names, weights)
+
+
+def chosen_columns(table: Table, choice: Choice) -> tuple[str, list[str], str | None]:
+    """Target, columns in the order of the table, and weights."""
+    if choice.target is None:
+        raise InputError(
+            f"name the column to find a formula for with --target; {table.name} has {listed(table.names)}"
+        )
+    target = table.column(choice.target)
+    only, ignored = [table.column(n) for n in choice.only], [table.column(n) for n in choice.ignored]
+    weights = None if choice.weights is None else table.column(choice.weights)
+    weighing = [] if weights is None else [weights]
+    check_roles({"the target": [target], "ignored": ignored, "a --column": only, "the weights": weighing})
+    names = [
+        name
+        for name in table.names
+        if name not in (target, weights, *ignored) and (name in only if only else name not in table.nameless)
+    ]
+    if not names:
+        raise InputError(
+            f"{table.name} has no named columns besides {target!r}, so there is nothing to make a formula of"
+        )
+    return target, names, weights
+
+
+def check_roles(roles: dict[str, list[str]]) -> None:
+    """InputError for a column that is to be two things at once."""
+    seen: dict[str, str] = {}
+    for role, names in roles.items():
+        for name in names:
+            if seen.setdefault(name, role) != role:
+                raise InputError(f"{name!r} is both {seen[name]} and {role}; it can be one of them")
+
+
+def numbers(table: Table, target: str, names: list[str], weights: str | None) -> Sample:
+    y = table.numbers([target], "; a target must be numeric")[:, 0]
+    X = table.numbers(names, "; leave the column out with --ignore, or turn it into numbers")
+    weighed = None if weights is None else checked_weights(table, weights)
+    return Sample(pd.DataFrame(X, columns=names), pd.Series(y, name=target), weighed)
+
+
+def checked_weights(table: Table, name: str) -> pd.Series:
+    values = table.numbers([name], "; weights must be numeric")[:, 0]
+    if (values < 0.0).any():
+        row = int(np.argmax(values < 0.0))
+        raise InputError(
+            f"column {name!r} of {table.name} has a negative weight in row {row + 1}: {values[row]:g}"
+        )
+    if not values.any():
+        raise InputError(f"column {name!r} of {table.name} has only zeros; some rows must count")
+    return pd.Series(values, name=name)
+
+
+def check_range(table: Table, target: str, y: NDArray[np.float64]) -> None:
+    try:
+        check_scale(y)
+    except ValueError as error:
+        raise InputError(f"column {target!r} of {table.name} cannot be fitted: {error}") from None
+
+
+def note_nameless(table: Table, used: list[str]) -> None:
+    for name in table.nameless:
+        if name not in used:
+            number = table.names.index(name) + 1
+            note(f"column {number} has no name, an index probably: left out; name it to use it")
+
+
+def note_doubts(table: Table) -> None:
+    """Say what may not be what the user meant; input that is refused gets its one sentence only."""
+    for sentence in table.notes:
+        note(sentence)
+    if table.starts_with_data:
+        note(f"the first line of {table.name} looks like data, not names")

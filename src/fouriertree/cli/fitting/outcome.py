@@ -1,0 +1,111 @@
+"""What a fit leaves behind: a model file, a picture, a report, the table on the screen, a JSON document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fouriertree.cli.errors import unwritable
+from fouriertree.cli.output import say
+from fouriertree.cli.show import show
+
+if TYPE_CHECKING:
+    from fouriertree.cli.fitting.columns import Sample
+    from fouriertree.cli.fitting.unseen import Judgement
+    from fouriertree.estimator import SymbolicRegressor
+
+
+@dataclass(frozen=True)
+class Files:
+    """Where to write what."""
+
+    model: Path | None = None
+    plot: Path | None = None
+    report: Path | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A fitted regressor, the rows it was fitted to, and how well it predicts others; `written` are files by kind."""
+
+    regressor: SymbolicRegressor
+    sample: Sample
+    judgement: Judgement | None
+    written: dict[str, str | None] = field(default_factory=lambda: {"model": None, "plot": None})
+
+    @property
+    def target(self) -> str:
+        return str(self.sample.y.name)
+
+    def finish(self, files: Files) -> None:
+        """Write the files and print the table: files first, since stdout may fail, and each whatever the others do."""
+        steps: list[tuple[Path | None, Callable[[Path], str]]] = [
+            (files.model, self.save),
+            (files.plot, self.draw),
+            (files.report, self.report),
+        ]
+        done: list[str] = []
+
+        def run(path: Path, write: Callable[[Path], str]) -> None:
+            done.append(f"{write(path)} written to {path}")
+
+        with ExitStack() as stack:
+            # A stack runs the last one first, and the others even if one fails.
+            stack.callback(show, self.regressor, self.target, self.judgement)
+            for path, write in reversed(steps):
+                if path is not None:
+                    stack.callback(run, path, write)
+        if done:
+            say(*done)
+
+    def save(self, path: Path) -> str:
+        from fouriertree.cli.files import save_model
+
+        save_model(path, self.regressor, self.target)
+        self.written["model"] = str(path)
+        return "model"
+
+    def draw(self, path: Path) -> str:
+        from fouriertree.cli.files import write_whole
+        from fouriertree.plotting import draw_fit
+
+        picture = draw_fit(
+            self.sample.y.to_numpy(), self.regressor.predict(self.sample.X), self.regressor.equations_,
+            self.regressor.best_index_, self.target, path.suffix.lower().lstrip("."),
+        )  # fmt: skip
+        write_whole(path, picture)
+        self.written["plot"] = str(path)
+        return "picture"
+
+    def report(self, path: Path) -> str:
+        try:
+            self.regressor.report(path, self.target)
+        except OSError as error:
+            raise unwritable(path, error) from None
+        return "report"
+
+    def document(self) -> dict[str, Any]:
+        """All of it, for a script; `files` fills itself as they are written."""
+        regressor, best = self.regressor, self.regressor.best_index_
+        rows = [{"row": i, **row} for i, row in enumerate(regressor.equations_.to_dict("records"))]
+        for i, row in enumerate(rows):
+            score = self.judgement.scores[i] if self.judgement else None
+            row |= {"unseen_r2": score and score.r2, "unseen_rmse": score and score.rmse}
+        unseen = None
+        if self.judgement is not None:
+            unseen = {"rows": self.judgement.n_rows, **self.judgement.scores[best]._asdict()}
+        history = ("stop_reason", "seed", "traverses", "evaluations", "seconds")
+        return {
+            "target": self.target,
+            "columns": list(self.sample.X.columns),
+            "rows": len(self.sample),
+            "chosen": best,
+            "equation": rows[best]["equation"],
+            "equations": rows,
+            "unseen": unseen,
+            **{name: getattr(regressor, f"{name}_") for name in history},
+            "files": self.written,
+        }

@@ -1,0 +1,60 @@
+"""Help texts that teach: options under headings, and examples at the end, in plain text and without Rich."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperCommand
+
+#: headings of options
+COLUMNS, SEARCH, FORMULAS, UNSEEN, OUTPUT = (
+    "Columns",
+    "Search",
+    "Formulas",
+    "Rows that the fit never sees",
+    "Output",
+)
+ARGUMENTS, OPTIONS = "Arguments", "Options"
+
+
+class Command(TyperCommand):
+    """A command whose options stand under their headings (`rich_help_panel`), and whose epilog is left as it is."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        for heading, params in by_heading(self.get_params(ctx)).items():
+            records = [record for param in params if (record := param.get_help_record(ctx)) is not None]
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        write_epilog(self.epilog, formatter)
+
+
+def write_epilog(epilog: str | None, formatter: Any) -> None:
+    if epilog:
+        formatter.write("\n" + epilog + "\n")
+
+
+def by_heading(params: list[Any]) -> dict[str, list[Any]]:
+    """The parameters under their headings: arguments, options without a heading, the others; `--help` comes last."""
+    found: dict[str, list[Any]] = {ARGUMENTS: [], OPTIONS: []}
+    for param in params:
+        if param.name != "help":
+            argument = param.param_type_name == "argument"
+            heading = ARGUMENTS if argument else getattr(param, "rich_help_panel", None) or OPTIONS
+            found.setdefault(heading, []).append(param)
+    list(found.values())[-1].extend(param for param in params if param.name == "help")
+    return found
+
+
+def examples(*pairs: tuple[str, str]) -> str:
+    """Commands, each below the sentence that says what it is for.
+
+    >>> print(examples(("a first look", "fouriertree demo")))
+    Examples:
+      # a first look
+      fouriertree demo
+    """
+    lines = [line for purpose, command in pairs for line in (f"  # {purpose}", f"  {command}")]
+    return "\n".join(["Examples:", *lines])

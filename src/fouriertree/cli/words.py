@@ -1,0 +1,17 @@
+"""Words that options take, for help texts and completion, which import nothing heavy; a test keeps them true."""
+
+from __future__ import annotations
+
+#: PrimitiveSet.default()
+DEFAULT_OPERATORS = "+,-,*,/,sin,cos,exp,log,sqrt,square,tanh"
+OPERATORS = (
+    "+", "-", "*", "/", "^", "pdiv", "sin", "cos", "tan", "exp", "log", "plog", "sqrt", "square", "cube", "inv", "neg",
+    "abs", "tanh", "asin", "acos", "atan", "min", "max",
+)  # fmt: skip
+#: what formulas can be exported to
+TARGETS = (
+    "python", "sympy", "latex", "c", "cpp", "julia", "matlab", "r", "javascript", "sqlite", "duckdb", "postgresql",
+    "excel", "onnx", "torch", "jax", "json",
+)  # fmt: skip
+SUITES = ("feynman", "classic", "strogatz", "srsd-easy", "first-principles", "blackbox")
+SYSTEMS = ("ours", "operon", "rils-rols", "eggp", "gplearn", "linear")

@@ -1,0 +1,52 @@
+"""The header of a table in text: its separator and its names.  Imports nothing heavy, for completion in a shell."""
+
+from __future__ import annotations
+
+import csv
+from io import StringIO
+from unicodedata import normalize
+
+from fouriertree.errors import InputError
+from fouriertree.tables.source import Source, reading
+
+SEPARATORS = ",;\t"
+TAB_SUFFIXES = ("tsv", "tab")
+#: lines that a header may have, inside of quotes
+MOST_LINES = 100
+
+
+def composed(name: str) -> str:
+    """Letters with their accents in one piece (NFC), since macOS and Windows type the same letter differently."""
+    return normalize("NFC", name)
+
+
+def read_header(source: Source) -> tuple[str, list[str]]:
+    """The separator and the names of the columns."""
+    record = first_record(source)
+    if not record:
+        raise InputError(f"{source.name} is empty; it needs a header line with the names of the columns")
+    names = {separator: names_in(record, separator) for separator in SEPARATORS}
+    # The first of those that make most columns, so that commas win a tie.
+    separator = max(SEPARATORS, key=lambda separator: len(names[separator]))
+    if source.suffix in TAB_SUFFIXES and len(names["\t"]) > 1:
+        separator = "\t"
+    return separator, [composed(name.strip()) for name in names[separator]]
+
+
+def names_in(record: str, separator: str) -> list[str]:
+    return next(csv.reader(StringIO(record, newline=""), delimiter=separator, skipinitialspace=True))
+
+
+def first_record(source: Source) -> str:
+    """The first line that is not blank, with those that follow it as long as a quote is open."""
+    lines: list[str] = []
+    with reading(source.name), source.lines() as text:
+        for line in text:
+            if lines or line.strip():
+                lines.append(line)
+            if lines and "".join(lines).count('"') % 2 == 0:
+                return "".join(lines)
+            if len(lines) == MOST_LINES:
+                break
+    # A quote that stays open is part of a name, such as 5".
+    return lines[0] if lines else ""

@@ -1,0 +1,77 @@
+"""Where the bytes of a table come from: a file, a pipe or the standard input, compressed or not."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from fouriertree.errors import InputError, unreadable
+
+#: the name that stands for the standard input, and for the standard output
+DASH = Path("-")
+GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Bytes that can be read more than once; what is compressed comes out plain.  `name` is for sentences."""
+
+    name: str
+    suffix: str = ""
+    path: Path | None = None
+    content: bytes = b""
+
+    def open(self) -> BinaryIO:
+        if self.path is None:
+            return BytesIO(self.content)
+        with self.path.open("rb") as file:
+            compressed = file.read(len(GZIP)) == GZIP
+        return cast(BinaryIO, gzip.open(self.path)) if compressed else self.path.open("rb")
+
+    def lines(self) -> TextIOWrapper:
+        """Its text in UTF-8, with or without a byte order mark."""
+        return TextIOWrapper(self.open(), encoding="utf-8-sig", newline="")
+
+
+def source_of(path: Path) -> Source:
+    """The file; what comes through a pipe comes once, and is kept."""
+    if path == DASH:
+        return Source("the standard input", content=uncompressed("the standard input", read_stdin()))
+    suffix = "".join(path.suffixes[-2:]).lower().removesuffix(".gz").rpartition(".")[2]
+    if path.exists() and not path.is_file() and not path.is_dir():
+        with reading(str(path)):
+            content = path.read_bytes()
+        return Source(str(path), suffix, content=uncompressed(str(path), content))
+    return Source(str(path), suffix, path)
+
+
+def read_stdin() -> bytes:
+    if sys.stdin is None or sys.stdin.closed:
+        raise InputError("the standard input is closed; name a file, or send a table through a pipe")
+    with reading("the standard input"):
+        return sys.stdin.buffer.read()
+
+
+def uncompressed(name: str, content: bytes) -> bytes:
+    with reading(name):
+        return gzip.decompress(content) if content.startswith(GZIP) else content
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Inside, bytes are read and taken for text; what goes wrong is said in our words."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise InputError(f"{name} is compressed and damaged; compress it again") from None
+    except OSError as error:
+        raise unreadable(name, error) from None
+    except UnicodeDecodeError:
+        raise InputError(f"{name} is not text in UTF-8; if it is a CSV file, save it as UTF-8") from None

@@ -1,0 +1,47 @@
+"""A table with one more column, in the format that the name of the output asks for."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fouriertree.tables import excel, parquet, text
+from fouriertree.tables.header import TAB_SUFFIXES
+from fouriertree.tables.table import NO_NAME, Notation, Table
+
+COMPRESSED = ".gz"
+
+
+def with_columns(table: Table, added: dict[str, NDArray[np.float64]], output: Path) -> bytes:
+    """The content of the file `output`: the cells of the table, and columns of numbers after them."""
+    suffix = output.name.lower().removesuffix(COMPRESSED).rpartition(".")[2]
+    if suffix in parquet.SUFFIXES:
+        return parquet.write(table.cells.assign(**added))
+    if suffix in excel.SUFFIXES:
+        return excel.write(table.cells.assign(**added))
+    if table.notation is None:
+        content = plain_text(table.cells.assign(**added), "\t" if suffix in TAB_SUFFIXES else ",")
+    else:
+        content = same_text(
+            table.notation, added, "\t" if suffix in TAB_SUFFIXES else table.notation.separator
+        )
+    compressed = output.name.lower().endswith(COMPRESSED)
+    # Without a time in it, the same table gives the same bytes.
+    return gzip.compress(content.encode(), mtime=0) if compressed else content.encode()
+
+
+def same_text(notation: Notation, added: dict[str, NDArray[np.float64]], separator: str) -> str:
+    """The text of the table, cell by cell as it is, with more columns in the same notation."""
+    cells = text.as_written(notation)
+    for name, values in added.items():
+        cells[name] = [name, *(repr(value).replace(".", notation.decimal) for value in values.tolist())]
+    return str(cells.to_csv(index=False, header=False, sep=separator, lineterminator="\n"))
+
+
+def plain_text(cells: pd.DataFrame, separator: str) -> str:
+    header = ["" if NO_NAME.fullmatch(name) else name for name in cells.columns]
+    return str(cells.to_csv(index=False, header=header, sep=separator, lineterminator="\n"))
