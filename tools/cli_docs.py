@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,14 @@ def page() -> str:
     """The whole page."""
     commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     parts = [INTRODUCTION, statuses(), JSON + "\n" + keys()]
-    return "\n".join([*parts, *(section(name, command) for name, command in commands.items())])
+    return "\n".join([*parts, *(section(name, command) for name, command in flattened(commands))])
+
+
+def flattened(commands: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """All commands with their full names; those of a group follow it."""
+    for name, command in commands.items():
+        yield prefix + name, command
+        yield from flattened(getattr(command, "commands", {}), f"{prefix}{name} ")
 
 
 def statuses() -> str:

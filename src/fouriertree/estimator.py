@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -108,6 +109,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
     _running: Stop  #: there while a fit runs
     _journal: Journal  #: and this
     _folder: RunFolder | None = None  #: of the run that goes on
+    _run_notes: Mapping[str, Any] = MappingProxyType({})  #: more for run.json
     run_path_: Path
 
     def __init__(
@@ -168,7 +170,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
                 twin._fit(X, y, sample_weight)
                 self.__dict__ = twin.__dict__
         finally:
-            for name in ("_running", "_journal"):
+            for name in ("_running", "_journal", "_folder"):
                 self.__dict__.pop(name, None)
         return self
 
@@ -182,14 +184,18 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         for bit.  `changes` are parameters to set anew: a larger limit, or those that a file cannot hold.
         """
         folder = RunFolder.open(Path(run))
+        try:
+            return cls.of_run(folder, **changes).fit(X, y, sample_weight)
+        finally:
+            folder.close()
+
+    @classmethod
+    def of_run(cls, folder: RunFolder, **changes: Any) -> Self:
+        """A regressor whose next fit goes on with a run, which nobody else can go on with meanwhile."""
         regressor = cls(**parameters_of(folder, changes))
         folder.lock()
-        try:
-            regressor._folder = folder
-            return regressor.fit(X, y, sample_weight)
-        finally:
-            regressor.__dict__.pop("_folder", None)
-            folder.close()
+        regressor._folder = folder
+        return regressor
 
     def stop(self) -> bool:
         """End the fit that runs in another thread, which keeps the best so far; False if there is none.
@@ -258,6 +264,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
                 "data": self.data_,
                 "columns": list(self._column_texts),
                 "target": target,
+                **self._run_notes,
             }
             journal.record(self.run_dir, about)
         return journal

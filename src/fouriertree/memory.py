@@ -9,6 +9,10 @@ MEGABYTE = 1e6
 TABLE_BYTES_PER_ROW = 400
 
 
+class MemoryLimitError(ValueError):
+    """A limit that the process is beyond already."""
+
+
 def resident_megabytes() -> float:
     """Memory that the process holds now, in megabytes."""
     # Only those who set a limit need it.
@@ -18,12 +22,12 @@ def resident_megabytes() -> float:
 
 
 def check_memory(megabytes: float | None) -> None:
-    """ValueError for a limit below what the process holds already."""
+    """MemoryLimitError for a limit below what the process holds already."""
     if megabytes is None:
         return
     used = resident_megabytes()
     if megabytes < used:
-        raise ValueError(
+        raise MemoryLimitError(
             f"memory_limit is {megabytes:g} MB, but the process holds {used:.0f} MB already; give more than that, "
             "or None for no limit"
         )

@@ -100,7 +100,7 @@ def test_every_option_stands_below_its_heading_once(run, name):
     for param in COMMANDS[name].params:
         if param.param_type_name == "option":
             assert len(re.findall(rf"^  (?:-\w, )?{param.opts[0]}\b(?!-)", shown, re.MULTILINE)) == 1
-            panel = param.rich_help_panel or "Options"
+            panel = (getattr(COMMANDS[name], "commands", None) is None and param.rich_help_panel) or "Options"
             assert shown.index(f"\n{panel}:") < shown.index(f" {param.opts[0]}")
 
 

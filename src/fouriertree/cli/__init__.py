@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from fouriertree._version import __version__
-from fouriertree.cli import bench, demo, export, fit, paper, predict, problems, report
+from fouriertree.cli import bench, demo, export, fit, paper, predict, problems, report, runs
 from fouriertree.cli.documents import write
 from fouriertree.cli.errors import BAD_INPUT, INTERRUPTED, STATUSES, InputError, sentence
 from fouriertree.cli.help import Command, write_epilog
@@ -83,6 +83,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("fit", cls=Command, epilog=fit.EXAMPLES)(fit.fit)
+app.add_typer(runs.app, name="runs")
 app.command("predict", cls=Command, epilog=predict.EXAMPLES)(predict.predict)
 app.command("export", cls=Command, epilog=export.EXAMPLES)(export.export)
 app.command("report", cls=Command, epilog=report.EXAMPLES)(report.report)

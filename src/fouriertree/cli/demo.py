@@ -11,7 +11,8 @@ from pathlib import Path
 
 from fouriertree.cli.errors import InputError, unreadable
 from fouriertree.cli.files import check_writable
-from fouriertree.cli.fit import Wish, fit_table
+from fouriertree.cli.fit import fit_table
+from fouriertree.cli.fitting.given import Wish
 from fouriertree.cli.fitting.outcome import Files
 from fouriertree.cli.help import examples
 from fouriertree.cli.interrupts import interrupts_end_the_search

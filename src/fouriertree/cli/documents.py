@@ -40,8 +40,21 @@ KEYS: dict[str, dict[str, str]] = {
         "traverses": "passes over the data",
         "evaluations": "candidates looked at",
         "seconds": "time of the fit",
+        "run": "path of the run's folder; null with `--no-run`",
         "files": "what was written: a path or null for `model` and `plot`",
     },
+    "runs": {
+        "runs": "list of `id`, `status`, `created`, `target`, `rows`, `columns`, `seconds`, `stop_reason`, `equation` "
+        "and `path`, oldest first; `runs compare` adds `parameters`, those in which they differ",
+    },
+    "runs show": {
+        "about": "all of run.json",
+        "front": "the formulas so far, or the table: a list of rows of front.csv",
+        "checkpoints": "numbers of those that are there",
+        "path": "folder of the run",
+    },
+    "runs resume": {"…": "the keys of `fit --json`"},
+    "runs rm": {"removed": "list of IDs"},
     "predict": {
         "target": "name of the column that is predicted",
         "row": "number of the formula in the model file",

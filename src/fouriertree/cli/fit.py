@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from fouriertree.cli.documents import Json, document
+from fouriertree.cli.errors import InputError
 from fouriertree.cli.fitting import options as o
-from fouriertree.cli.fitting.outcome import Files, Outcome
+from fouriertree.cli.fitting.given import Given, Wish
+from fouriertree.cli.fitting.outcome import Outcome
 from fouriertree.cli.help import examples
 from fouriertree.cli.interrupts import Interrupts, interrupts_end_the_search
 
 if TYPE_CHECKING:
-    from fouriertree.cli.fitting.columns import Choice, Sample
-    from fouriertree.cli.fitting.unseen import Unseen
+    from fouriertree.cli.fitting.columns import Sample
+    from fouriertree.estimator import SymbolicRegressor
+    from fouriertree.runs import RunFolder
 
 EXAMPLES = examples(
     ("formulas for the column y, in half a minute at most", "fouriertree fit data.csv -t y --time-limit 30 -o m.json"),
@@ -37,6 +40,7 @@ def fit(
     projector: o.Projector = None,
     time_limit: o.TimeLimit = None,
     max_evaluations: o.MaxEvaluations = None,
+    memory_limit: o.MemoryLimit = None,
     seed: o.Seed = None,
     jobs: o.Jobs = 1,
     operators: o.Operators = None,
@@ -51,57 +55,29 @@ def fit(
     validation_file: o.ValidationFile = None,
     output: o.Output = None,
     plot: o.Plot = None,
+    run_dir: o.RunDir = o.RUNS,
+    no_run: o.NoRun = False,
     as_json: Json = False,
 ) -> None:
     """Find formulas for one column of a table in the others.
 
     Prints the formulas from the simplest to the most accurate, the chosen one marked with >>>. Ctrl-C ends the
     search: what was found is written and printed, and the exit status is 130; SIGTERM does the same, with 143. Another
-    Ctrl-C leaves at once.
+    Ctrl-C leaves at once. A run that was killed goes on with `fouriertree runs resume last`.
     """
+    given = Given(
+        data, target, tuple(column), tuple(ignore), weights, sheet, search, projector, time_limit, max_evaluations,
+        memory_limit, seed, jobs, operators, max_terms, max_size, tuple(guess), loss, quantile, model_selection,
+        validation, validation_last, validation_file, output, plot, None if no_run else run_dir,
+    )  # fmt: skip
     with document(as_json) as content, interrupts_end_the_search() as interrupts:
-        from fouriertree.cli.fitting import checks
-        from fouriertree.cli.fitting.columns import Choice
-        from fouriertree.cli.fitting.settings import search_settings
-        from fouriertree.cli.fitting.unseen import Unseen
-
-        unseen = Unseen(validation, validation_last, validation_file)
-        unseen.check(data)
-        checks.check_outputs([data, *([validation_file] if validation_file else [])], output, plot)
-        checks.check_search(search, projector, max_terms, max_size, guess)
-        checks.check_loss(loss, quantile)
-        limited = time_limit is not None or max_evaluations is not None
-        settings = {
-            **search_settings(search, projector, max_terms, operators, limited),
-            "max_size": o.MAX_SIZE if max_size is None else max_size,
-            "guesses": guess,
-            "loss": str(loss),
-            "quantile": o.QUANTILE if quantile is None else quantile,
-            "model_selection": str(model_selection),
-            "time_limit": time_limit,
-            "max_evaluations": max_evaluations,
-            "random_state": seed,
-            "n_jobs": checks.check_jobs(jobs),
-        }
-        choice = Choice(target, tuple(column), tuple(ignore), weights)
-        wish = Wish(data, choice, settings, Files(output, plot), unseen, sheet)
-        fit_table(wish, interrupts, content)
+        fit_table(given.wish(), interrupts, content)
 
 
-@dataclass(frozen=True)
-class Wish:
-    """A table, which of its columns and rows to use, how to search, and where to write."""
-
-    data: Path
-    choice: Choice
-    settings: dict[str, Any]
-    files: Files
-    unseen: Unseen | None = None
-    sheet: str | None = None
-
-
-def fit_table(wish: Wish, interrupts: Interrupts, content: dict[str, Any]) -> None:
-    """Read, search, judge, write, print: what `fit` and `demo` have in common."""
+def fit_table(
+    wish: Wish, interrupts: Interrupts, content: dict[str, Any], folder: RunFolder | None = None
+) -> None:
+    """Read, search, judge, write, print: what `fit`, `demo` and `runs resume` have in common."""
     from fouriertree.checks import draw_seed
     from fouriertree.cli.fitting.checks import check_guesses
 
@@ -109,11 +85,10 @@ def fit_table(wish: Wish, interrupts: Interrupts, content: dict[str, Any]) -> No
     seed = draw_seed(wish.settings["random_state"])
     sample, others = samples(wish, seed)
     check_guesses(wish.settings.get("guesses", []), sample.X, wish.settings.get("operators"))
-    from fouriertree.estimator import SymbolicRegressor
-
-    regressor = SymbolicRegressor(progress=True, **{**wish.settings, "random_state": seed})
+    regressor = make_regressor({**wish.settings, "random_state": seed}, wish, folder)
     interrupts.regressor = regressor
-    regressor.fit(sample.X, sample.y, sample.weights)
+    with refusals_are_errors():
+        regressor.fit(sample.X, sample.y, sample.weights)
     interrupts.announce()
     from fouriertree.cli.fitting.unseen import judge
 
@@ -121,6 +96,28 @@ def fit_table(wish: Wish, interrupts: Interrupts, content: dict[str, Any]) -> No
     outcome = Outcome(regressor, sample, judgement)
     content |= outcome.document()
     outcome.finish(wish.files)
+
+
+def make_regressor(settings: dict[str, Any], wish: Wish, folder: RunFolder | None) -> SymbolicRegressor:
+    from fouriertree.estimator import SymbolicRegressor
+
+    if folder is not None:
+        return SymbolicRegressor.of_run(folder, progress=True, **settings)
+    regressor = SymbolicRegressor(progress=True, **settings)
+    regressor._run_notes = wish.notes
+    return regressor
+
+
+@contextmanager
+def refusals_are_errors() -> Iterator[None]:
+    """Inside, a run that cannot go on, and a limit that cannot be kept, are the user's to change."""
+    from fouriertree.memory import MemoryLimitError
+    from fouriertree.runs import RunError
+
+    try:
+        yield
+    except (RunError, MemoryLimitError) as error:
+        raise InputError(str(error)) from None
 
 
 def samples(wish: Wish, seed: int) -> tuple[Sample, Sample | None]:

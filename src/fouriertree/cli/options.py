@@ -41,6 +41,13 @@ def seconds(text: str) -> float:
     return number
 
 
+def megabytes(text: str) -> float:
+    number = float_or_nan(text)
+    if not 0.0 < number < math.inf:
+        raise typer.BadParameter(f"it must be a number of megabytes, such as 4000; got {str(text)!r}")
+    return number
+
+
 def share(text: str) -> float:
     number = float_or_nan(text)
     if not 0.0 < number < 1.0:

@@ -10,11 +10,13 @@ import typer
 
 from fouriertree.cli import completion
 from fouriertree.cli.help import COLUMNS, FORMULAS, OUTPUT, SEARCH, UNSEEN
-from fouriertree.cli.options import LARGEST_SEED, TABLE, one_of, seconds, share, whole_number
+from fouriertree.cli.options import LARGEST_SEED, TABLE, megabytes, one_of, seconds, share, whole_number
 from fouriertree.cli.words import DEFAULT_OPERATORS
 
 #: what SymbolicRegressor does unless told otherwise, and help texts say
 MAX_TERMS, MAX_SIZE, QUANTILE = 10, 80, 0.5
+#: where runs are kept
+RUNS = Path("fouriertree-runs")
 #: GP has no end of its own
 GP_TRAVERSES = 100_000
 
@@ -142,6 +144,16 @@ MaxEvaluations = Annotated[
         help="Candidates to look at, about; unlike a time limit, it gives the same formulas again.",
     ),
 ]
+MemoryLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--memory-limit",
+        parser=megabytes,
+        metavar="MB",
+        rich_help_panel=SEARCH,
+        help="Megabytes that the process may hold; the search ends when it holds more, and keeps what it has found.",
+    ),
+]
 Seed = Annotated[
     int | None,
     typer.Option(
@@ -152,16 +164,14 @@ Seed = Annotated[
         help="Repeats a run; without it, every run is another one.",
     ),
 ]
-Jobs = Annotated[
-    int,
-    typer.Option(
-        "--jobs",
-        parser=whole_number(-1),
-        metavar="N",
-        rich_help_panel=SEARCH,
-        help="Threads; -1 for one per processor. Same result for any.",
-    ),
-]
+JOBS = typer.Option(
+    "--jobs",
+    parser=whole_number(-1),
+    metavar="N",
+    rich_help_panel=SEARCH,
+    help="Processes and threads; -1 for one per processor. Same result for any.",
+)
+Jobs = Annotated[int, JOBS]
 
 # Formulas -----------------------------------------------------------------------------------------------------
 Operators = Annotated[
@@ -289,3 +299,13 @@ Plot = Annotated[
         help="Write a picture of the fit there (.png, .pdf or .svg).",
     ),
 ]
+RunDir = Annotated[
+    Path,
+    typer.Option(
+        "--run-dir",
+        metavar="FOLDER",
+        rich_help_panel=OUTPUT,
+        help="Where every fit leaves a folder of its own, with its formulas so far and checkpoints: see `runs`.",
+    ),
+]
+NoRun = Annotated[bool, typer.Option("--no-run", rich_help_panel=OUTPUT, help="Leave no such folder.")]

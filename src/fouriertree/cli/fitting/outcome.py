@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -9,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fouriertree.cli.errors import unwritable
-from fouriertree.cli.output import say
+from fouriertree.cli.fitting.options import RUNS
+from fouriertree.cli.output import note, say
 from fouriertree.cli.show import show
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ class Outcome:
 
     def finish(self, files: Files) -> None:
         """Write the files and print the table: files first, since stdout may fail, and each whatever the others do."""
+        from fouriertree.journal import UNFINISHED
+
         steps: list[tuple[Path | None, Callable[[Path], str]]] = [
             (files.model, self.save),
             (files.plot, self.draw),
@@ -60,6 +64,14 @@ class Outcome:
                     stack.callback(run, path, write)
         if done:
             say(*done)
+        if (folder := self.run_folder) is not None and self.regressor.stop_reason_ in UNFINISHED:
+            elsewhere = "" if folder.parent == RUNS else f" --run-dir {shlex.quote(str(folder.parent))}"
+            note(f"to go on with it: fouriertree runs resume {folder.name}{elsewhere}")
+
+    @property
+    def run_folder(self) -> Path | None:
+        """The folder that the fit has left."""
+        return getattr(self.regressor, "run_path_", None)
 
     def save(self, path: Path) -> str:
         from fouriertree.cli.files import save_model
@@ -107,5 +119,6 @@ class Outcome:
             "equations": rows,
             "unseen": unseen,
             **{name: getattr(regressor, f"{name}_") for name in history},
+            "run": None if self.run_folder is None else str(self.run_folder),
             "files": self.written,
         }

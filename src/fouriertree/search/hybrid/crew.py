@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 
-import fouriertree
 from fouriertree.search.hybrid.arms import Arm
 from fouriertree.search.hybrid.explore import Sums
 from fouriertree.search.hybrid.worker import Answer, Piece, Ready, Step, Turn
@@ -103,7 +102,7 @@ class _Member:
     def __init__(self, crew: Crew) -> None:
         self._crew, self._order, self._ready = crew, None, False
         self._lock = threading.Lock()
-        home = str(Path(fouriertree.__file__).parents[1])
+        home = str(Path(__file__).parents[3])
         path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")]))
         self._process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM],

@@ -1,0 +1,82 @@
+"""`fouriertree runs resume`: the same fit once more, from its newest checkpoint."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fouriertree.cli.errors import InputError
+from fouriertree.cli.fit import fit_table
+from fouriertree.cli.fitting.given import Given
+from fouriertree.cli.interrupts import interrupts_end_the_search
+from fouriertree.cli.output import note
+from fouriertree.cli.runs.looking import saying_errors
+from fouriertree.runs import RunFolder, RunFolderWarning, find_run
+from fouriertree.runs.folder import FINISHED
+from fouriertree.tables.source import DASH
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What is to be other than it was."""
+
+    data: Path | None
+    time_limit: float | None
+    max_evaluations: int | None
+    jobs: int | None
+    output: Path | None
+    plot: Path | None
+
+    def apply(self, given: Given) -> Given:
+        wanted = {name: value for name, value in vars(self).items() if value is not None}
+        return replace(given, **wanted)
+
+
+def go_on(store: Path, wanted: str, changes: Changes, content: dict[str, Any]) -> None:
+    with saying_errors():
+        run = find_run(store, wanted)
+    given = changes.apply(given_of(run))
+    if run.status == FINISHED and changes.time_limit is None and changes.max_evaluations is None:
+        raise InputError(
+            f"run {run.id} is finished, and `fouriertree runs show {run.id}` prints it; give a larger --time-limit or "
+            "--max-evaluations to search on"
+        )
+    if given.data == DASH:
+        raise InputError(f"the table of run {run.id} came from the standard input; give it with --data FILE")
+    given = replace(given, seed=run.about["seed"])
+    with closing(run), interrupts_end_the_search() as interrupts, loud_lines(), saying_errors():
+        fit_table(given.wish(), interrupts, content, run)
+
+
+def given_of(run: RunFolder) -> Given:
+    """What was asked of `fit`."""
+    command = run.about.get("command")
+    if not isinstance(command, dict):
+        raise InputError(
+            f"run {run.id} was made from Python; go on with it there: SymbolicRegressor.resume({str(run.path)!r}, X, y)"
+        )
+    try:
+        return Given.from_json(command)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{run.path / 'run.json'} is damaged: {error}") from None
+
+
+@contextmanager
+def loud_lines() -> Iterator[None]:
+    """Inside, what a run folder has to say is a line on stderr, as all notes are."""
+    with warnings.catch_warnings():
+        before = warnings.showwarning
+
+        def tell(message: Any, category: Any, *place: Any, **more: Any) -> None:
+            if issubclass(category, RunFolderWarning):
+                note(str(message))
+            else:
+                before(message, category, *place, **more)
+
+        warnings.simplefilter("always", RunFolderWarning)
+        warnings.showwarning = tell
+        yield

@@ -1,0 +1,189 @@
+"""Runs on the screen: a list, one in full, some side by side."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from fouriertree.cli.errors import InputError
+from fouriertree.cli.output import note, say
+from fouriertree.cli.show import shortened
+from fouriertree.runs import RunError, RunFolder, find_run, list_runs, remove_run
+from fouriertree.runs.folder import FRONT, MODEL
+from fouriertree.visible import visible
+
+#: of a formula in a list
+LONGEST = 60
+
+
+@contextmanager
+def saying_errors() -> Iterator[None]:
+    try:
+        yield
+    except RunError as error:
+        raise InputError(str(error)) from None
+
+
+def list_all(store: Path, content: dict[str, Any]) -> None:
+    runs = [summary(run) for run in list_runs(store)]
+    content["runs"] = runs
+    if not runs:
+        note(
+            f"there are no runs in {store}; `fouriertree fit` leaves one there, and --run-dir looks elsewhere"
+        )
+        return
+    say(
+        aligned_rows(
+            ["id", "status", "target", "rows", "seconds", "formula"], [list_cells(run) for run in runs]
+        )
+    )
+
+
+def list_cells(run: dict[str, Any]) -> list[str]:
+    formula = shortened(run["equation"], LONGEST) if run["equation"] else "–"
+    size = "–" if run["rows"] is None else f"{run['rows']}×{run['columns']}"
+    return [run["id"], run["status"], str(run["target"]), size, seconds(run["seconds"]), formula]
+
+
+def show_one(store: Path, wanted: str, content: dict[str, Any]) -> None:
+    with saying_errors():
+        run = find_run(store, wanted)
+    front = front_of(run)
+    content |= {
+        "about": run.about,
+        "front": front,
+        "checkpoints": run.checkpoints(),
+        "path": str(run.path),
+    }
+    about = summary(run)
+    lines = [f"run {run.id}: {run.status}" + (f", {about['stop_reason']}" if about["stop_reason"] else "")]
+    lines += [f"  {name}: {value}" for name, value in details(run)]
+    say(*map(visible, lines))
+    if front:
+        say(
+            "", aligned_rows(list(front[0]), [[short_number(cell) for cell in row.values()] for row in front])
+        )
+    if (run.path / MODEL).is_file():
+        say("", f"model: {run.path / MODEL}")
+    elif run.checkpoints():
+        say("", f"go on with it: fouriertree runs resume {run.id}")
+
+
+def details(run: RunFolder) -> Iterator[tuple[str, Any]]:
+    about = run.about
+    data = about.get("data", {})
+    yield "folder", run.path
+    yield "created", about.get("created")
+    yield "table", about.get("command", {}).get("data", "from Python")
+    yield "target", about.get("target")
+    yield "size", f"{data.get('rows')} rows, {data.get('columns')} columns"
+    yield "seed", about.get("seed")
+    yield "checkpoints", len(run.checkpoints())
+    yield "fouriertree", about.get("versions", {}).get("fouriertree")
+    for name, value in about.get("parameters", {}).items():
+        if value not in (None, [], False):
+            yield name, value
+
+
+def compare_some(store: Path, wanted: Sequence[str], content: dict[str, Any]) -> None:
+    if len(wanted) < 2:
+        raise InputError("name two runs or more to compare; `fouriertree runs` lists them")
+    with saying_errors():
+        runs = [find_run(store, name) for name in wanted]
+    parameters = differing(runs)
+    found = [summary(run) for run in runs]
+    content |= {"runs": found, "parameters": parameters}
+    rows = [[name, *(str(about[name]) for about in found)] for name in SIDE_BY_SIDE]
+    rows += [[name, *map(str, values)] for name, values in parameters.items()]
+    say(aligned_rows(["", *(run.id for run in runs)], rows))
+
+
+SIDE_BY_SIDE = ("status", "target", "rows", "columns", "seconds", "loss", "complexity", "equation")
+
+
+def differing(runs: Sequence[RunFolder]) -> dict[str, list[Any]]:
+    """Parameters and data that are not the same in all of them, by name."""
+
+    def asked(run: RunFolder) -> dict[str, Any]:
+        about = run.about
+        known = {**about.get("parameters", {}), **about.get("described", {})}
+        return {**known, "seed": about.get("seed"), "sha256": about.get("data", {}).get("sha256")}
+
+    all_asked = [asked(run) for run in runs]
+    names = sorted({name for each in all_asked for name in each} - {"run_dir", "progress", "random_state"})
+    columns = {name: [each.get(name) for each in all_asked] for name in names}
+    return {name: values for name, values in columns.items() if any(value != values[0] for value in values)}
+
+
+def remove_some(store: Path, wanted: Sequence[str], yes: bool, content: dict[str, Any]) -> None:
+    with saying_errors():
+        runs = [find_run(store, name) for name in wanted]
+        if not yes and sys.stdin.isatty():
+            typer.confirm(f"remove {', '.join(run.id for run in runs)}?", abort=True, err=True)
+        content["removed"] = []
+        for run in runs:
+            remove_run(run)
+            content["removed"].append(run.id)
+            say(f"removed {run.id}")
+
+
+def summary(run: RunFolder) -> dict[str, Any]:
+    about = run.about
+    data, result = about.get("data", {}), about.get("result", {})
+    best = chosen_row(run, result)
+    return {
+        "id": run.id,
+        "status": run.status,
+        "created": about.get("created"),
+        "target": about.get("target"),
+        "rows": data.get("rows"),
+        "columns": data.get("columns"),
+        "seconds": result.get("seconds"),
+        "stop_reason": about.get("stop_reason"),
+        "equation": result.get("formula") or best.get("equation"),
+        "loss": result.get("loss") or best.get("loss"),
+        "complexity": result.get("complexity") or best.get("complexity"),
+        "path": str(run.path),
+    }
+
+
+def chosen_row(run: RunFolder, result: dict[str, Any]) -> dict[str, str]:
+    """Of a run that has no result, the most accurate row so far."""
+    front = [] if result else front_of(run)
+    return front[-1] if front else {}
+
+
+def front_of(run: RunFolder) -> list[dict[str, str]]:
+    try:
+        with (run.path / FRONT).open(encoding="utf-8", newline="") as file:
+            return [{str(key): str(value) for key, value in row.items()} for row in csv.DictReader(file)]
+    except (OSError, ValueError, csv.Error):
+        return []
+
+
+def short_number(cell: str) -> str:
+    """Six digits of a number; other cells as they are."""
+    try:
+        return f"{float(cell):.6g}" if "." in cell else cell
+    except ValueError:
+        return cell
+
+
+def seconds(value: Any) -> str:
+    return f"{value:.1f}" if isinstance(value, int | float) else "–"
+
+
+def aligned_rows(headings: list[str], rows: list[list[str]]) -> str:
+    """Columns side by side; the last one is not padded."""
+    cells = [list(map(visible, line)) for line in [headings, *rows]]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join(
+        "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths, strict=True))]).rstrip()
+        for line in cells
+    )

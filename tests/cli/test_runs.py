@@ -1,0 +1,191 @@
+"""`fouriertree runs`: what fits leave behind is listed, shown, compared, gone on with and removed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+
+@pytest.fixture
+def table(run):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.5, 3.0, (40, 2))
+    y = X[:, 0] * np.sin(X[:, 1]) + 0.1 * rng.normal(size=40)
+    pd.DataFrame({"mass %": X[:, 0], "v": X[:, 1], "y": y}).to_csv("data.csv", index=False)
+
+
+FIT = ("fit", "data.csv", "-t", "y", "--seed", 1, "--max-evaluations", 20_000)
+
+
+def found(run, *arguments):
+    """The document of a command that must succeed."""
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def mark_killed(path):
+    about = json.loads((Path(path) / "run.json").read_text())
+    (Path(path) / "run.json").write_text(json.dumps(about | {"status": "running"}))
+
+
+def test_a_fit_leaves_a_run_that_is_listed_and_shown(run, table):
+    fitted = found(run, *FIT)
+    [listed] = found(run, "runs")["runs"]
+    assert listed["path"] == fitted["run"]
+    assert (listed["status"], listed["target"], listed["rows"], listed["columns"]) == ("finished", "y", 40, 2)
+    assert listed["id"] in run("runs").stdout
+    shown = found(run, "runs", "show", "last")
+    assert len(shown["front"]) == len(fitted["equations"])
+    assert shown["about"]["columns"] == ["mass %", "v"]
+    assert "mass %" in run("runs", "show", listed["id"][-4:]).stdout
+
+
+def test_no_run_leaves_none(run, table):
+    assert found(run, *FIT, "--no-run")["run"] is None
+    assert found(run, "runs")["runs"] == []
+    assert "there are no runs" in run("runs").stderr
+
+
+def test_a_killed_run_goes_on_to_the_same_formulas(run, table):
+    whole = found(run, *FIT)
+    mark_killed(whole["run"])
+    [listed] = found(run, "runs")["runs"]
+    assert listed["status"] == "killed"
+    resumed = found(run, "runs", "resume", "last", "-o", "model.json")
+    assert resumed["equations"] == whole["equations"]
+    assert Path("model.json").exists()
+    assert found(run, "runs")["runs"][0]["status"] == "finished"
+
+
+@pytest.mark.parametrize("search", ["ftg", "one-plus-lambda"])
+def test_other_searches_go_on_too(run, table, search):
+    limits = ("--max-evaluations", 2000)
+    whole = found(run, "fit", "data.csv", "-t", "y", "--seed", 1, "--search", search, *limits)
+    mark_killed(whole["run"])
+    assert found(run, "runs", "resume", "last")["equations"] == whole["equations"]
+
+
+def test_rows_that_the_fit_never_saw_stay_unseen(run, table):
+    whole = found(run, *FIT, "--validation", 0.25)
+    mark_killed(whole["run"])
+    assert found(run, "runs", "resume", "last")["unseen"] == whole["unseen"]
+
+
+def test_a_changed_table_is_refused(run, table):
+    whole = found(run, *FIT)
+    mark_killed(whole["run"])
+    changed = pd.read_csv("data.csv")
+    changed.loc[3, "v"] += 1e-9
+    changed.to_csv("data.csv", index=False)
+    result = run("runs", "resume", "last")
+    assert result.exit_code == 2
+    assert "the data are not those of run" in result.stderr
+
+
+def test_a_table_that_has_moved_is_named(run, table):
+    whole = found(run, *FIT)
+    mark_killed(whole["run"])
+    Path("data.csv").rename("moved.csv")
+    assert run("runs", "resume", "last").exit_code == 2
+    assert found(run, "runs", "resume", "last", "--data", "moved.csv")["equations"] == whole["equations"]
+
+
+def test_a_finished_run_goes_on_under_a_larger_limit_only(run, table):
+    whole = found(run, *FIT)
+    result = run("runs", "resume", "last")
+    assert result.exit_code == 2
+    assert "is finished" in result.stderr
+    more = found(run, "runs", "resume", "last", "--max-evaluations", 60_000)
+    assert more["evaluations"] > whole["evaluations"]
+
+
+def test_a_damaged_checkpoint_is_told_of(run, table):
+    whole = found(run, *FIT)
+    mark_killed(whole["run"])
+    for path in Path(whole["run"]).glob("checkpoint-*"):
+        path.write_bytes(path.read_bytes()[:-3])
+    (Path(whole["run"]) / "checkpoint-000099.ftc").write_bytes(b"broken")
+    result = run("runs", "resume", "last")
+    assert result.exit_code == 0
+    assert "note: " in result.stderr
+    assert "going back to the checkpoint before it" in result.stderr
+
+
+def test_runs_are_compared_and_removed(run, table):
+    first = found(run, *FIT)
+    second = found(run, *FIT, "--operators", "+,*")
+    ids = [Path(each["run"]).name for each in (first, second)]
+    compared = found(run, "runs", "compare", *ids)
+    assert compared["parameters"]["operators"] == [None, ["add", "mul"]]
+    assert [each["equation"] for each in compared["runs"]] != []
+    assert ids[1] in run("runs", "compare", *ids).stdout
+    assert run("runs", "compare", ids[0]).exit_code == 2
+    assert found(run, "runs", "rm", ids[0])["removed"] == [ids[0]]
+    assert [each["id"] for each in found(run, "runs")["runs"]] == [ids[1]]
+
+
+@pytest.mark.parametrize(
+    "command", [("show", "xyz"), ("resume", "xyz"), ("rm", "xyz"), ("compare", "x", "y")]
+)
+def test_an_unknown_run_is_said_in_a_sentence(run, table, command):
+    run(*FIT)
+    result = run("runs", *command)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: there is no run")
+
+
+def test_a_run_of_python_is_gone_on_with_there(run, table):
+    from fouriertree import SymbolicRegressor
+
+    data = pd.read_csv("data.csv")
+    fit = SymbolicRegressor(run_dir="fouriertree-runs", max_evaluations=1000, random_state=0)
+    mark_killed(fit.fit(data[["v"]], data["y"]).run_path_)
+    result = run("runs", "resume", "last")
+    assert result.exit_code == 2
+    assert "SymbolicRegressor.resume(" in result.stderr
+
+
+def test_a_table_from_standard_input_is_asked_for(run, table):
+    text = Path("data.csv").read_text()
+    result = run("fit", "-", *FIT[2:], "--json", input=text)
+    whole = json.loads(result.stdout)
+    mark_killed(whole["run"])
+    refused = run("runs", "resume", "last")
+    assert "give it with --data FILE" in refused.stderr
+    assert found(run, "runs", "resume", "last", "--data", "data.csv")["equations"] == whole["equations"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
+def test_a_process_that_was_really_killed_goes_on(run, table):
+    command = [
+        sys.executable,
+        "-m",
+        "fouriertree",
+        "fit",
+        "data.csv",
+        "-t",
+        "y",
+        "--seed",
+        "1",
+        "--max-evaluations",
+    ]
+    source = str(Path(__file__).resolve().parents[2] / "src")
+    environment = os.environ | {"PYTHONPATH": source}
+    process = subprocess.Popen([*command, "300000"], env=environment, stdout=subprocess.DEVNULL)
+    while process.poll() is None and not list(Path().glob("fouriertree-runs/*/checkpoint-*")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    [listed] = found(run, "runs")["runs"]
+    assert listed["status"] == "killed"
+    resumed = found(run, "runs", "resume", "last")
+    whole = found(run, *FIT[:-1], 300_000, "--no-run")
+    assert resumed["equations"] == whole["equations"]
