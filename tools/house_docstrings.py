@@ -1,7 +1,7 @@
 """The docstrings of this package as the reference shows them: an extension of Griffe, used by mkdocs.yml.
 
 In the source they are plain text.  Here lines such as ``name: what it is``, for parameters or attributes of that name,
-become a list; examples become blocks of code; and a comment ``#: …`` behind an attribute becomes its docstring.
+become a list; examples become blocks of code; and comments ``#: …`` beside attributes are shown, those of a dataclass as one list.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ class HouseDocstrings(griffe.Extension):
         if "__init__" in cls.members:
             names |= {parameter.name for parameter in cls.members["__init__"].parameters}
         rewrite(cls, names)
+        if "dataclass" in cls.labels and cls.docstring is not None:
+            cls.docstring.value = "\n\n".join([cls.docstring.value, *field_list(cls)])
 
     def on_function(self, *, func: Any, **_: Any) -> None:
         rewrite(func, {parameter.name for parameter in func.parameters})
@@ -31,8 +33,16 @@ class HouseDocstrings(griffe.Extension):
         rewrite(mod, set())
 
     def on_attribute(self, *, attr: Any, **_: Any) -> None:
-        if attr.docstring is None and (text := comment_of(attr)):
+        in_list = attr.parent.is_class and "dataclass" in attr.parent.labels
+        if attr.docstring is None and not in_list and (text := comment_of(attr)):
             attr.docstring = griffe.Docstring(text, lineno=attr.lineno, parent=attr)
+
+
+def field_list(cls: Any) -> list[str]:
+    """The fields of a dataclass that have a comment, as one list or none."""
+    fields = {name: comment_of(member) for name, member in cls.members.items() if member.is_attribute}
+    lines = [f"- **{name}**: {text}" for name, text in fields.items() if text]
+    return ["\n".join(lines)] if lines else []
 
 
 def rewrite(thing: Any, names: set[str]) -> None:
@@ -47,26 +57,26 @@ def as_markdown(text: str, names: set[str]) -> str:
         block = paragraph.split("\n")
         if block[0].lstrip().startswith(">>>"):
             lines += ["```pycon", *block, "```", ""]
-        elif described(block[0], names):
-            lines += [*entries(block, names), ""]
+        elif is_list(block, names):
+            lines += [*map(entry, block), ""]
         else:
             lines += [*block, ""]
     return "\n".join(lines).strip()
 
 
-def described(line: str, names: set[str]) -> bool:
+def is_list(block: list[str], names: set[str]) -> bool:
+    """Whether a paragraph describes parameters or attributes, or at least two words of its own."""
+    found = ENTRY.match(block[0])
+    known = found is not None and set(found["names"].split(", ")) <= names
+    return known or (found is not None and sum(ENTRY.match(line) is not None for line in block) > 1)
+
+
+def entry(line: str) -> str:
+    """``name: text`` as an item of a list; other lines go on with the one above."""
     found = ENTRY.match(line)
-    return found is not None and set(found["names"].split(", ")) <= names
-
-
-def entries(block: list[str], names: set[str]) -> list[str]:
-    """A paragraph of ``name: text`` lines as a list."""
-    return [
-        "- {}: {}".format(", ".join(f"**{name}**" for name in found["names"].split(", ")), found["text"])
-        if described(line, names) and (found := ENTRY.match(line))
-        else line
-        for line in block
-    ]
+    if found is None:
+        return f"  {line}"
+    return f"- {', '.join(f'**{name}**' for name in found['names'].split(', '))}: {found['text']}"
 
 
 def comment_of(attribute: Any) -> str | None:
