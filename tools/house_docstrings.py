@@ -1,7 +1,7 @@
 """The docstrings of this package as the reference shows them: an extension of Griffe, used by mkdocs.yml.
 
-In the source they are plain text.  Here lines such as ``name: what it is``, for parameters or attributes of that name,
-become a list; examples become blocks of code; and comments ``#: …`` beside attributes are shown, those of a dataclass as one list.
+In the source they are plain text.  Here lines such as ``name: what it is`` become a list, examples become blocks of
+code, and comments ``#: …`` beside attributes are shown, those of a dataclass as one list.
 """
 
 from __future__ import annotations

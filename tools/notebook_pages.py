@@ -1,7 +1,7 @@
 """Notebooks as pages of the site: a hook of MkDocs, which needs nothing but what is stored in them.
 
 Every docs/examples/NAME.ipynb becomes the page examples/NAME.md with its pictures beside it; links to the notebook lead
-to that page, and the page links to the file.
+to that page, and the page links to the file.  A cell that draws has the words for its picture in its metadata, as `alt`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 LINK = re.compile(r"\]\(([^)\s#]*?)\.ipynb(#[^)]*)?\)")
-#: of what an output is stored as, the first of these is shown
-PICTURES = {"image/svg+xml": "svg", "image/png": "png"}
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -56,21 +54,13 @@ def cell_parts(cell: dict[str, Any], name: str, pictures: dict[str, bytes]) -> I
         return
     yield f"```python\n{source}\n```"
     for output in cell["outputs"]:
-        yield shown(output, name, pictures)
-
-
-def shown(output: dict[str, Any], name: str, pictures: dict[str, bytes]) -> str:
-    """An output as Markdown: a table, a picture or text."""
-    if output["output_type"] == "stream":
-        return fenced(joined(output["text"]))
-    data = output["data"]
-    for kind, suffix in PICTURES.items():
-        if kind in data:
-            file = f"{name}-{len(pictures) + 1}.{suffix}"
-            content = joined(data[kind])
-            pictures[file] = content.encode() if suffix == "svg" else base64.b64decode(content)
-            return f"![{joined(data['text/plain'])}]({file})"
-    return fenced(joined(data["text/plain"]))
+        if png := output.get("data", {}).get("image/png"):
+            file = f"{name}-{len(pictures) + 1}.png"
+            pictures[file] = base64.b64decode(joined(png))
+            yield f"![{cell['metadata'].get('alt', '')}]({file})"
+        else:
+            text = output["text"] if output["output_type"] == "stream" else output["data"]["text/plain"]
+            yield fenced(joined(text))
 
 
 def fenced(text: str) -> str:
