@@ -1,7 +1,7 @@
 """Notebooks as pages of the site: a hook of MkDocs, which needs nothing but what is stored in them.
 
 Every docs/examples/NAME.ipynb becomes the page examples/NAME.md with its pictures beside it; links to the notebook lead
-to that page, and the page links to the file.  A cell that draws has the words for its picture in its metadata, as `alt`.
+to that page, and the page links to the file.  A cell that draws has words for its picture in its metadata, as `alt`.
 """
 
 from __future__ import annotations
