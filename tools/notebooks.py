@@ -23,7 +23,13 @@ def executed(path: Path) -> Any:
     sources = [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sources)), "PYTHONWARNINGS": "default"}
     with TemporaryDirectory() as folder:
-        client = NotebookClient(notebook, timeout=LONGEST_CELL, resources={"metadata": {"path": folder}})
+        client = NotebookClient(
+            notebook,
+            timeout=LONGEST_CELL,
+            resources={"metadata": {"path": folder}},
+            # What a cell prints is one text, however it was sent.
+            coalesce_streams=True,
+        )
         client.execute(env=env)
     return cleaned(notebook)
 
