@@ -7,11 +7,12 @@ BIN := .venv/bin
 RUN_STAMP := .venv/.installed
 TEST_STAMP := .venv/.installed-test
 BENCH_STAMP := .venv/.installed-bench
+DOCS_STAMP := .venv/.installed-docs
 PEERS_STAMP := .venv/.installed-peers
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow lint format bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-cold bench-peers clean
+.PHONY: help install run test test-slow lint format docs docs-serve notebooks bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-cold bench-peers clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -24,7 +25,7 @@ run: install ## fit the built-in example, print the table of formulas, draw the 
 test: lint ## check everything: style, types, layers, tests, doctests
 	@$(BIN)/python -m pytest -q -n 2
 
-test-slow: $(TEST_STAMP) ## run the tests marked slow
+test-slow: $(TEST_STAMP) $(DOCS_STAMP) ## run the tests marked slow
 	@$(BIN)/python -m pytest -q -n 2 -m slow
 
 lint: $(TEST_STAMP) ## check style, types and import layers
@@ -36,6 +37,16 @@ lint: $(TEST_STAMP) ## check style, types and import layers
 format: $(TEST_STAMP) ## rewrite the source in the project's style
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+docs: $(DOCS_STAMP) ## build the documentation site, site/index.html
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "open site/index.html"
+
+docs-serve: $(DOCS_STAMP) ## show the documentation in a browser while you write it
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
+
+notebooks: $(DOCS_STAMP) ## execute the notebooks in docs/examples again, in place
+	@$(BIN)/python tools/notebooks.py
 
 bench-engine: $(BENCH_STAMP) ## measure node evaluations per second against other systems
 	@$(BIN)/python benchmarks/engine.py
@@ -71,7 +82,7 @@ bench-peers: $(PEERS_STAMP) ## find laws and predict tables, against other syste
 	@$(BIN)/fouriertree bench --system all --noise 0 --noise 0.01 --report docs/benchmarks.md
 
 clean: ## remove .venv, caches and built files
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
@@ -95,6 +106,11 @@ $(TEST_STAMP): pyproject.toml | $(BIN)/python
 $(BENCH_STAMP): pyproject.toml | $(BIN)/python
 	@echo "installing fouriertree and the systems to compare with into .venv (about two minutes)"
 	@$(PIP_INSTALL) -e '.[bench]'
+	@touch $(RUN_STAMP) $@
+
+$(DOCS_STAMP): pyproject.toml | $(BIN)/python
+	@echo "installing fouriertree and what builds its documentation into .venv (about a minute)"
+	@$(PIP_INSTALL) -e '.[docs]'
 	@touch $(RUN_STAMP) $@
 
 # RILS-ROLS builds itself with what is installed, and does not say with what; where it cannot, we do without.

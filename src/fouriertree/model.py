@@ -44,6 +44,7 @@ class Model:
 
     @property
     def n_terms(self) -> int:
+        """Number of terms."""
         return len(self.expressions)
 
     @cached_property
@@ -53,6 +54,7 @@ class Model:
 
     @property
     def complexity(self) -> int:
+        """Sum of the operators' complexities, and 1 for every leaf, of the whole sum."""
         return self.expression.complexity
 
     def predict(self, X: ArrayLike, engine: Engine | None = None) -> NDArray[np.float64]:
@@ -78,9 +80,11 @@ class Model:
         return self.text()
 
     def sympy(self) -> Any:
+        """The formula as a SymPy expression."""
         return self.expression.sympy(self.names)
 
     def latex(self) -> str:
+        """The formula as LaTeX."""
         return self.expression.latex(self.names)
 
     def to_json(self) -> dict[str, Any]:

@@ -97,6 +97,7 @@ class CompiledEngine:
         return VECTOR_BYTES // np.dtype(self.dtype).itemsize
 
     def prepare(self, X: ArrayLike, weights: ArrayLike | None = None) -> CompiledRows:
+        """Rows in the layout that this engine likes, for many calls on the same data."""
         matrix = check_matrix(X)
         weight = check_weights(weights, len(matrix))
         n_rows, n_columns = matrix.shape
@@ -111,6 +112,7 @@ class CompiledEngine:
         return CompiledRows(n_rows, n_columns, columns.dtype, columns, padded_weights, weight)
 
     def evaluate(self, expressions: Batch, X: ArrayLike | Rows) -> Floats:
+        """Values of every expression on every row: (n_expressions, n_rows)."""
         rows = check_rows(X, CompiledRows, self.dtype) or self.prepare(cast(ArrayLike, X))
         programs = as_programs(expressions)
         check_columns(programs, rows.n_columns)
@@ -132,6 +134,7 @@ class CompiledEngine:
         R: ArrayLike,
         weights: ArrayLike | None = None,
     ) -> InnerProducts:
+        """⟨v, v⟩ and ⟨v, r_j⟩ of every expression v and every column r_j of R (n_rows, n_targets), weighted."""
         rows = check_rows(X, CompiledRows, self.dtype, weights)
         rows = rows or self.prepare(cast(ArrayLike, X), weights)
         programs = as_programs(expressions)

@@ -46,6 +46,7 @@ class ReferenceEngine:
     dtype: DTypeLike = np.float64
 
     def prepare(self, X: ArrayLike, weights: ArrayLike | None = None) -> ReferenceRows:
+        """Rows in the layout that this engine likes, for many calls on the same data."""
         matrix = check_matrix(X)
         n_rows, n_columns = matrix.shape
         with np.errstate(over="ignore"):
@@ -53,6 +54,7 @@ class ReferenceEngine:
         return ReferenceRows(n_rows, n_columns, X.dtype, X, check_weights(weights, n_rows))
 
     def evaluate(self, expressions: Batch, X: ArrayLike | Rows) -> Floats:
+        """Values of every expression on every row: (n_expressions, n_rows)."""
         rows = check_rows(X, ReferenceRows, self.dtype) or self.prepare(cast(ArrayLike, X))
         programs = as_programs(expressions)
         check_columns(programs, rows.n_columns)
@@ -68,6 +70,7 @@ class ReferenceEngine:
         R: ArrayLike,
         weights: ArrayLike | None = None,
     ) -> InnerProducts:
+        """⟨v, v⟩ and ⟨v, r_j⟩ of every expression v and every column r_j of R (n_rows, n_targets), weighted."""
         rows = check_rows(X, ReferenceRows, self.dtype, weights)
         rows = rows or self.prepare(cast(ArrayLike, X), weights)
         targets = check_targets(R, rows.n_rows)

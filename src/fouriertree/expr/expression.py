@@ -63,10 +63,12 @@ class Expression(Arithmetic):
 
     @classmethod
     def constant(cls, value: float) -> "Expression":
+        """A number as a formula."""
         return cls([CONST], [0], [value])
 
     @classmethod
     def variable(cls, column: int) -> "Expression":
+        """A column, counted from 0, as a formula."""
         return cls([VAR], [column], [0.0])
 
     @classmethod
@@ -192,6 +194,7 @@ class Expression(Arithmetic):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], primitives: PrimitiveSet | None = None) -> "Expression":
+        """The expression that `to_json` described; `primitives` knows operators of your own."""
         from fouriertree.expr.parse import parse  # parse stands on this module
 
         return parse(data["text"], primitives=primitives)

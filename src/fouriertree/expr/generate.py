@@ -85,6 +85,7 @@ class RampedHalfAndHalf:
     hi: int = 10
 
     def draw(self, grammar: Grammar, seed: int, first: int, n: int) -> Programs:
+        """Candidates first…first+n−1 of the stream `seed`."""
         check_levels("lo", self.lo, 1, self.hi)
         check_levels("hi", self.hi, self.lo, MOST_LEVELS)
         packed = grammar.packed()
@@ -117,6 +118,7 @@ class GenerateComposition:
     u: int = 9
 
     def draw(self, grammar: Grammar, seed: int, first: int, n: int) -> Programs:
+        """Candidates first…first+n−1 of the stream `seed`."""
         if not 0.0 <= self.p <= 1.0:
             raise ValueError(f"p must be a probability, from 0 to 1; got {self.p}")
         check_levels("l", self.l, 0, self.u)

@@ -121,6 +121,7 @@ class PrimitiveSet:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Names of the operators, in order."""
         return tuple(self._rows)
 
     @property
