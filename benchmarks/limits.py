@@ -36,7 +36,9 @@ import numpy as np
 from fouriertree import FTG, SymbolicRegressor
 from fouriertree.search import CanonicalGP, OnePlusLambda
 searches = {"hybrid": None, "ftg": FTG(), "one-plus-lambda": OnePlusLambda(), "gp": CanonicalGP()}
-rows, columns, names, limits = json.loads(sys.argv[1])
+rows, columns, names, limits, cpu = json.loads(sys.argv[1])
+if cpu:
+    time.monotonic = time.perf_counter = time.process_time
 rng = np.random.default_rng(0)
 for name in names:
     few = rng.normal(size=(30, columns)), rng.normal(size=30)
@@ -52,8 +54,10 @@ for name in names:
 """
 
 
-def overshoots(rows: int, columns: int, searches: tuple[str, ...], limits: tuple[float, ...]) -> list[float]:
-    command = [sys.executable, "-c", FITS, json.dumps([rows, columns, searches, limits])]
+def overshoots(
+    rows: int, columns: int, searches: tuple[str, ...], limits: tuple[float, ...], cpu: bool
+) -> list[float]:
+    command = [sys.executable, "-c", FITS, json.dumps([rows, columns, searches, limits, cpu])]
     found = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout or ():
@@ -74,11 +78,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--most-limit", type=float, default=np.inf, help="leave out longer limits")
+    parser.add_argument(
+        "--cpu", action="store_true", help="by the clock of the processor, as if nobody else used it"
+    )
+    parser.add_argument("--search", help="of these searches only, separated by commas")
     options = parser.parse_args()
     found: list[float] = []
     for rows, columns, searches, limits in TABLES:
+        if options.search:
+            searches = tuple(name for name in searches if name in options.search.split(","))
         kept = tuple(limit for limit in limits if limit <= options.most_limit)
-        found += overshoots(rows, columns, searches, kept)
+        found += overshoots(rows, columns, searches, kept, options.cpu)
     shares = np.quantile(found, [0.0, 0.25, 0.5, 0.75, 0.9, 1.0])
     print(f"{len(found)} fits; overshoot in seconds: smallest {shares[0]:+.2f}, quartiles "
           f"{shares[1]:+.2f} {shares[2]:+.2f} {shares[3]:+.2f}, of ten nine at most {shares[4]:+.2f}, "
