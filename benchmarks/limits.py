@@ -1,7 +1,8 @@
 """How far fits overshoot their time limit, over rows, columns, limits and searches.
 
-Run: make bench-limits.  Every table gets a process of its own, which compiles before any clock runs; seed 0, one thread,
-noise, so that no law ends the search early.  The overshoot is what `fit` took from call to return, less its limit.
+Run: make bench-limits.  Every table gets a process of its own, which compiles before any clock runs; seed 0, one
+thread, noise, so that no law ends the search early.  The overshoot is what `fit` took from call to return, less its
+limit.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ for name in names:
         started = time.perf_counter()
         model = SymbolicRegressor(searches[name], time_limit=limit, random_state=0).fit(X, y)
         seconds = time.perf_counter() - started
-        print(json.dumps({"search": name, "limit": limit, "seconds": seconds, "reason": model.stop_reason_}), flush=True)
+        told = {"search": name, "limit": limit, "seconds": seconds, "reason": model.stop_reason_}
+        print(json.dumps(told), flush=True)
 """
 
 

@@ -37,7 +37,7 @@ LAWS: tuple[Callable[[Any], Any], ...] = (
     lambda X: X[:, 0] ** 3 - X[:, 0],
     lambda X: np.zeros(len(X)),
 )
-TEXTS = ("python", "c", "sql", "latex", "julia", "r", "javascript", "json", "excel", "matlab")
+TEXTS = ("python", "c", "sqlite", "latex", "julia", "r", "javascript", "json", "excel", "matlab", "sympy")
 
 
 @dataclass(frozen=True)

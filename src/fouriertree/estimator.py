@@ -351,8 +351,8 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         self._engine.evaluate([Expression.variable(0)], [[0.0]])
         RampedHalfAndHalf(1, 1).draw(Grammar(PrimitiveSet.default(), 1), 0, 0, 1)
         compile_kernels()
-        if hasattr(self.search, "compile"):
-            self.search.compile()
+        if (compile_search := getattr(self.search, "compile", None)) is not None:
+            compile_search()
 
     def _budget(self, rows: Rows, seconds: float) -> Budget:
         """The limits; what reading the data took is off the time, and writing the table gets a share of it."""
