@@ -389,7 +389,9 @@ def test_watching_counts_individuals_and_spans(kind):
     assert 0 < watch[ENLARGEMENTS] <= watch[SPAN]
 
 
-@pytest.mark.parametrize("search", [OnePlusLambda(40), CanonicalGP(40), CanonicalGP(40, in_place=True)], ids=repr)
+@pytest.mark.parametrize(
+    "search", [OnePlusLambda(40), CanonicalGP(40), CanonicalGP(40, in_place=True)], ids=repr
+)
 @pytest.mark.parametrize("nodes", [1, 150])
 def test_a_generation_that_is_cut_into_steps_is_the_same(search, nodes, monkeypatch):
     problem = CONVENTIONAL["koza1"].problem(0)
