@@ -12,7 +12,7 @@ PEERS_STAMP := .venv/.installed-peers
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow lint format docs docs-serve notebooks bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-cold bench-peers clean
+.PHONY: help install run test test-slow lint format docs docs-serve notebooks bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-limits bench-kills bench-cold bench-peers soak clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -75,11 +75,20 @@ bench-ablation: $(RUN_STAMP) ## measure what each part of the hybrid search is w
 bench-scaling: $(RUN_STAMP) ## measure how a fit's time and memory grow with rows and columns
 	@$(BIN)/python benchmarks/scaling.py
 
+bench-limits: $(RUN_STAMP) ## measure how far fits overshoot their time limit
+	@$(BIN)/python benchmarks/limits.py
+
+bench-kills: $(RUN_STAMP) ## kill runs at random moments, resume them, and compare with whole runs
+	@$(BIN)/python benchmarks/kills.py
+
 bench-cold: $(RUN_STAMP) ## time a cold `make run` and a warm `fouriertree fit`
 	@$(BIN)/python benchmarks/cold.py
 
 bench-peers: $(PEERS_STAMP) ## find laws and predict tables, against other systems (hours; goes on where it stopped)
 	@$(BIN)/fouriertree bench --system all --noise 0 --noise 0.01 --report docs/benchmarks.md
+
+soak: $(RUN_STAMP) ## fit 500 random problems in one process, and see whether anything grows
+	@$(BIN)/python benchmarks/soak.py
 
 clean: ## remove .venv, caches and built files
 	rm -rf .venv build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -56,7 +56,7 @@ HELD_BACK, ENOUGH_ROWS, MOST_HELD_BACK = 0.2, 20, 20_000
 MOST_ROWS = 20_000
 #: what judging the table by all rows takes, and their fingerprint
 SECONDS_PER_ROW = 2e-6
-#: formulas that are finished even when time is up, and seconds after which it is
+#: formulas that are described even in a hurry, and seconds after the end of the time when hurry begins
 FEWEST_FINISHED, GRACE = 6, 0.3
 #: errors on rows held back that suffice for intervals; with fewer of them, all rows are left out once, in so many folds
 ENOUGH_SCORES, FOLDS = rows_for(0.95), 10
@@ -220,9 +220,8 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         self._names = self._column_names()
         self.seed_ = draw_seed(self.random_state)
         self._n_rows = len(y)
-        if self.search is None:
-            # The first time on a machine takes some seconds, which are not the search's.
-            self._compile()
+        # The first time on a machine takes some seconds, which are not the search's.
+        self._compile()
         self._running.start_search(memory_watch(self.memory_limit, self._n_rows))
         began = time.monotonic()
         self.data_ = {"rows": len(y), "columns": X.shape[1], "sha256": fingerprint(X, y, weights)}
@@ -359,6 +358,8 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         self._engine.evaluate([Expression.variable(0)], [[0.0]])
         RampedHalfAndHalf(1, 1).draw(Grammar(PrimitiveSet.default(), 1), 0, 0, 1)
         compile_kernels()
+        if (compile_search := getattr(self.search, "compile", None)) is not None:
+            compile_search()
 
     def _budget(self, rows: Rows, seconds: float) -> Budget:
         """The limits; what reading the data took is off the time, and writing the table gets a share of it."""
@@ -451,17 +452,23 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
 
     def _tabulate(self, rows: Rows, found: Found, started: float, everything: Rows) -> None:
         space = rows.space
-        sums = found.sums(len(space.y))
+        # What is far too large is not in the table where anything smaller is, so that it can wait.
+        sums = sorted(found.sums(len(space.y)), key=lambda terms: size_of(terms) > 2 * int(self.max_size))
         constant: Terms = ((float(np.average(space.y, weights=space.weights)),), (Expression.constant(1.0),))
         if not sums:
             # Interrupted while the engine was being compiled: the mean needs none, and nobody waits again.
             rows = everything = rows.with_engine(ReferenceEngine())
         made: list[Row | None] = []
+
+        def hurry() -> bool:
+            return self._seconds_late(started) > GRACE
+
         for terms in [constant, *sums]:
             # The most promising come first; when time is up, the others would only adorn the table.
-            if len(made) > FEWEST_FINISHED and self._late(started):
+            late = self._seconds_late(started)
+            if (late > GRACE and len(made) > FEWEST_FINISHED) or (late > 2.0 * GRACE and len(made) > 1):
                 break
-            made.append(finished(terms, rows, self._primitives, self._complexity, self._names))
+            made.append(finished(terms, rows, self._primitives, self._complexity, self._names, hurry))
         rules = self._nesting
         good = [row for row in made if row is not None and all(map(rules.allows, row.model.expressions))]
         small = [row for row in good if row.complexity <= self.max_size]
@@ -482,8 +489,14 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         self.seconds_ = time.monotonic() - started
         self._told_outside = False
 
-    def _late(self, started: float) -> bool:
-        """Whether somebody waits for the table."""
-        if self._running.reason is not None:
-            return True
-        return self.time_limit is not None and time.monotonic() - started > float(self.time_limit) + GRACE
+    def _seconds_late(self, started: float) -> float:
+        """Seconds since the fit should have ended, or was asked to; −inf where nobody waits."""
+        ends = [self._running.asked_at]
+        if self.time_limit is not None:
+            ends.append(started + float(self.time_limit))
+        return time.monotonic() - min(ends)
+
+
+def size_of(terms: Terms) -> int:
+    """Nodes of a sum, with those that its coefficients and additions are."""
+    return sum(3 + expression.size for expression in terms[1]) - 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -148,20 +148,28 @@ COLUMNS = (
 )  # fmt: skip
 
 
+def never() -> bool:
+    return False
+
+
 def finished(
-    terms: Terms, rows: Rows, primitives: PrimitiveSet, complexity: Complexity, names: tuple[str, ...] | None
-) -> Row | None:
-    """A sum as one would write it, with the numbers that fit all rows best; None if it is not finite everywhere."""
+    terms: Terms, rows: Rows, primitives: PrimitiveSet, complexity: Complexity, names: tuple[str, ...] | None,
+    hurry: Callable[[], bool] = never,
+) -> Row | None:  # fmt: skip
+    """A sum as one would write it, with the numbers that fit all rows best; None if it is not finite everywhere.
+
+    In a hurry, numbers stay as the search left them.
+    """
     space = rows.space
     kept, best = needed_terms(space, np.array(terms[0]), list(terms[1]))
     whole = canonical(sum_of_terms(best.tolist(), [terms[1][i] for i in kept]), primitives, rows.positive)
     before = space.values([whole])[0]
     if not np.isfinite(before).all():
         return None
-    final = canonical(refitted(whole, rows), primitives, rows.positive)
-    if final.size != whole.size:
+    final = whole if hurry() else canonical(refitted(whole, rows, hurry), primitives, rows.positive)
+    if final.size != whole.size and not hurry():
         # Short numbers made another form possible, whose numbers have not been tried.
-        final = canonical(refitted(final, rows), primitives, rows.positive)
+        final = canonical(refitted(final, rows, hurry), primitives, rows.positive)
     after = space.values([final])[0]
     # Where the numbers of the final form are worse, by rounding or by a fit that went astray, the first ones stay.
     shorter = float(np.exp(2.0 * SHORTER_NUMBERS / min(len(space.y), SNAPPING_ROWS)))
@@ -185,12 +193,14 @@ def r_squared(space: EmpiricalSpace, predicted: NDArray[np.float64]) -> float:
     return 1.0 - error / spread if spread > 0.0 else float(error == 0.0)
 
 
-def refitted(whole: Expression, rows: Rows) -> Expression:
+def refitted(whole: Expression, rows: Rows, hurry: Callable[[], bool] = never) -> Expression:
     """The formula with its numbers fitted to all rows, and short ones where they do as well."""
     space = rows.space
     if rows.loss.squared:
-        return snapped(whole, space.X, space.y, space.weights)
+        return snapped(whole, space.X, space.y, space.weights, hurry)
     for _ in range(REWEIGHTED):
+        if hurry():
+            break
         with np.errstate(all="ignore"):
             predicted = whole.evaluate(space.X)
         whole = fitted_numbers(whole, space.X, space.y, space.weights * rows.loss.weights(space.y, predicted))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import gcd, isfinite, log, pi
 
@@ -161,8 +161,12 @@ def fitted_numbers(expression: Expression, X: Floats, y: Floats, weights: Floats
         return _Fit(expression, X, y, roots, free, length2).refitted()[0].expression
 
 
-def snapped(expression: Expression, X: Floats, y: Floats, weights: Floats) -> Expression:
+def snapped(
+    expression: Expression, X: Floats, y: Floats, weights: Floats, hurry: Callable[[], bool] = lambda: False
+) -> Expression:
     """The formula with short numbers where its description gets shorter, and the others fitted again.
+
+    In a hurry, the numbers that have not been looked at yet stay as they are.
 
     ½·n·log(loss) + Σ cost of the numbers: a fitted number costs the digits that its standard error leaves.
     """
@@ -181,7 +185,7 @@ def snapped(expression: Expression, X: Floats, y: Floats, weights: Floats) -> Ex
         )
         worth = 1.0 if share <= LAWLESS else LAWLESS_WORTH
         tried: set[int] = set()
-        while (choice := _choice(fit, loss, tried)) is not None:
+        while not hurry() and (choice := _choice(fit, loss, tried)) is not None:
             i, nice, saving = choice
             tried.add(i)
             const, still_free = fit.expression.const.copy(), fit.free.copy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
@@ -39,6 +40,7 @@ class Stop:
 
     def __init__(self) -> None:
         self.reason: str | None = None
+        self.asked_at = math.inf  #: by the clock `time.monotonic`
         self.searching = False  #: or describing what was found; before that, there is nothing to keep
         self.leaving = False  #: at once, and without a result
         self._presses = Presses()
@@ -46,7 +48,7 @@ class Stop:
 
     def ask(self, reason: str) -> None:
         if self.reason is None:
-            self.reason = reason
+            self.reason, self.asked_at = reason, time.monotonic()
 
     def __call__(self) -> str | None:
         """Why the search is to end, or None."""

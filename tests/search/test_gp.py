@@ -387,3 +387,22 @@ def test_watching_counts_individuals_and_spans(kind):
     assert watch[SIZES] >= watch[INDIVIDUALS]
     assert watch[LATEST_SPAN] == normal_form(ended.state.expression).span_size
     assert 0 < watch[ENLARGEMENTS] <= watch[SPAN]
+
+
+@pytest.mark.parametrize(
+    "search", [OnePlusLambda(40), CanonicalGP(40), CanonicalGP(40, in_place=True)], ids=repr
+)
+@pytest.mark.parametrize("nodes", [1, 150])
+def test_a_generation_that_is_cut_into_steps_is_the_same(search, nodes, monkeypatch):
+    problem = CONVENTIONAL["koza1"].problem(0)
+    whole = run(search, problem, Budget(1201), seed=3)
+    rows = len(problem.space.target)
+    monkeypatch.setattr("fouriertree.search.gp.state.NODES_PER_STEP", nodes * rows)
+    steps = []
+    cut = run(search, problem, Budget(1201), [steps.append], seed=3)
+    assert sum(isinstance(event, Progress) for event in steps) > 60
+    # A cut run ends within a generation, as soon as the budget is spent.
+    assert cut.state.progress.traverses <= whole.state.progress.traverses
+    same = run(search, problem, Budget(whole.state.progress.traverses), seed=3)
+    assert str(same.state.expression) == str(whole.state.expression)
+    assert same.state.progress == whole.state.progress

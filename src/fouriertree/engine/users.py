@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numba import cfunc, njit
@@ -48,8 +48,19 @@ def user_table(programs: Programs, dtype: str) -> UserTable:
     return UserTable(rows, loops)
 
 
-@cache
+#: loops live as long as their operators: a notebook whose cell is run again makes new ones every time
+_LOOPS: WeakKeyDictionary[Primitive, dict[str, Any]] = WeakKeyDictionary()
+
+
 def operator_loop(primitive: Primitive, dtype: str) -> Any:
+    """The loop of an operator, compiled once."""
+    loops = _LOOPS.setdefault(primitive, {})
+    if dtype not in loops:
+        loops[dtype] = compiled_loop(primitive, dtype)
+    return loops[dtype]
+
+
+def compiled_loop(primitive: Primitive, dtype: str) -> Any:
     """A C function (kind, out, a, a_step, b, b_step, vectors) that applies the operator to every lane."""
     scalar = primitive.scalar
     lanes = VECTOR_BYTES // np.dtype(dtype).itemsize

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -27,7 +28,8 @@ PROBES: dict[str, tuple[float, float]] = {
 }
 
 _next_opcode = itertools.count(USER_OPCODE_START)
-_by_uid: dict[str, Primitive] = {}
+#: those in use: a notebook whose cell is run again makes new ones every time
+_by_uid: WeakValueDictionary[str, Primitive] = WeakValueDictionary()
 
 
 class _RaisedError(ValueError):

@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from fouriertree.compiling import announced
 from fouriertree.engine.compiled import CompiledEngine, thread_pool
-from fouriertree.engine.gradients import fit_models, project
+from fouriertree.engine.gradients import fit_models, project, value_and_slopes
 from fouriertree.engine.interpreter import operator_address
 from fouriertree.engine.reference import ReferenceEngine
 from fouriertree.expr import Expression, Programs
-from fouriertree.expr.opcodes import USER_OPCODE_START, VAR
+from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
 
 from .base import Vector, as_element, as_target
 
@@ -219,6 +219,7 @@ def _unpolished(model: Sequence[Expression], data: FitData) -> Fitted:
 
 
 def compile_kernels() -> None:
-    """Have the fit compiled, or read from the disk, before a clock runs."""
-    x = Expression.variable(0)
-    fit_constants([[Expression.apply("sin", x * 0.9)]], [[0.1], [0.2], [0.4]], [0.1, 0.2, 0.3], iterations=1)
+    """Have fits compiled, or read from the disk, before a clock runs."""
+    wave, X = Expression.apply("sin", Expression.variable(0) * 0.9), np.array([[0.1], [0.2], [0.4]])
+    fit_constants([[wave]], X, [0.1, 0.2, 0.3], iterations=1)
+    value_and_slopes(wave, X, wave.op == CONST)

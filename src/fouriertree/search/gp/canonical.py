@@ -11,7 +11,7 @@ from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.problems import Problem
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Event, Progress
-from fouriertree.search.gp.loops import canonical_generation, first_population, watch_all
+from fouriertree.search.gp.loops import canonical_generation, evaluated, first_population, watch_all
 from fouriertree.search.gp.nodes import Store
 from fouriertree.search.gp.one_plus_lambda import accepted
 from fouriertree.search.gp.state import (
@@ -20,6 +20,7 @@ from fouriertree.search.gp.state import (
     check_at_least,
     check_levels,
     check_watch,
+    compile_loops,
     gp_progress,
 )
 
@@ -49,6 +50,7 @@ class CanonicalState:
     seed: int
     setting: Setting
     population: Population
+    known: int  #: entries whose loss is known; where rows are many, a generation takes several steps
     expression: Expression  #: the best so far
     progress: Progress
     finished: str | None = None
@@ -85,37 +87,57 @@ class CanonicalGP:
         check_levels("mutation_levels", 1, self.mutation_levels)
         check_watch(self.watch, problem)
         setting = Setting.of(problem)
-        store, used, roots, losses = first_population(
+        store, used, roots = first_population(
             setting.packed, setting.points.width, setting.grammar, setting.arity, seed, self.population,
             *self.init_levels,
         )  # fmt: skip
+        losses = np.full(self.population, np.inf)
         population = Population(store, int(used), roots, np.arange(self.population), losses)
-        self._watch(setting, population, 0, np.inf)
-        progress = gp_progress(self.population, float(losses.min()))
+        known = self._evaluate(setting, population, 0, np.inf)
+        progress = gp_progress(known, float(losses.min()))
         best = population.best_expression(problem.grammar.primitives)
-        state = CanonicalState(seed, setting, population, best, progress)
+        state = CanonicalState(seed, setting, population, known, best, progress)
         return state, [accepted(state)]
 
     def step(
         self, problem: Problem, state: CanonicalState, budget: Budget
     ) -> tuple[CanonicalState, list[Event]]:
-        """One generation."""
-        setting, before, progress = state.setting, state.population, state.progress
-        population = Population(
-            *canonical_generation(
-                setting.packed, setting.grammar, setting.arity, state.seed, self.crossover_rate, self.mutation_rate,
-                self.mutation_levels, self.elites, self.in_place, before.store, before.used, before.roots,
-                before.tree, before.losses, progress.traverses,
-            )
-        )  # fmt: skip
-        self._watch(setting, population, self.elites, progress.loss)
+        """One generation, or as much of it as a step may take."""
+        setting, population, progress, first = state.setting, state.population, state.progress, state.known
+        if first == self.population:
+            population, first = self._next(state), self.elites
+        known = self._evaluate(setting, population, first, progress.loss)
         loss = min(progress.loss, float(population.losses.min()))
-        evaluations = progress.traverses + self.population - self.elites
-        state = replace(state, population=population, progress=gp_progress(evaluations, loss))
+        new = gp_progress(progress.traverses + known - first, loss)
+        state = replace(state, population=population, known=known, progress=new)
         if loss == progress.loss:
             return state, []
         state = replace(state, expression=population.best_expression(problem.grammar.primitives))
         return state, [accepted(state)]
+
+    def compile(self) -> None:
+        """Have everything compiled before a clock runs."""
+        compile_loops(replace(self, watch=None))
+
+    def _next(self, state: CanonicalState) -> Population:
+        """The next generation; only its elites have their losses yet."""
+        setting, before = state.setting, state.population
+        return Population(
+            *canonical_generation(
+                setting.packed, setting.grammar, setting.arity, state.seed, self.crossover_rate, self.mutation_rate,
+                self.mutation_levels, self.elites, self.in_place, before.store, before.used, before.roots,
+                before.tree, before.losses, state.progress.traverses,
+            )
+        )  # fmt: skip
+
+    def _evaluate(self, setting: Setting, population: Population, first: int, best: float) -> int:
+        """Fill in losses from entry `first` on; the first that is left.  `best` is the best loss before them."""
+        # What is watched is watched by generations.
+        most = setting.nodes_per_step if self.watch is None else np.inf
+        p = population
+        known = int(evaluated(setting.packed, p.store, p.roots, p.tree, p.losses, first, most, setting.arity))
+        self._watch(setting, population, first, best)
+        return known
 
     def _watch(self, setting: Setting, population: Population, first: int, best: float) -> None:
         if self.watch is not None:

@@ -62,15 +62,27 @@ def add_ramped(
 def first_population(
     points: Any, width: int, grammar: Any, arity: Any, seed: int, n: int, lo: int, hi: int
 ) -> Any:
-    """n trees from init(lo, hi): (store, used, roots, losses)."""
+    """n trees from init(lo, hi): (store, used, roots)."""
     room = drawing_room()
     store, used = new_store(n * (1 << hi) + SPARE_NODES, width), 0
-    roots, losses = np.empty(n, np.int64), np.empty(n)
+    roots = np.empty(n, np.int64)
     for i in range(n):
         used = add_ramped(store, used, stream_key(seed, i), lo, hi, grammar, room, arity, points)
         roots[i] = latest(store, used)
-        losses[i] = loss_of_tree(points, store, roots[i], arity)
-    return store, used, roots, losses
+    return store, used, roots
+
+
+@kernel
+def evaluated(
+    points: Any, store: Any, roots: Any, tree: Any, losses: Any, start: int, most_nodes: float, arity: Any
+) -> int:
+    """Fill in the losses of entries from `start` on, until so many nodes are run; the first entry that is left."""
+    i, nodes = start, 0
+    while i < losses.shape[0] and nodes < most_nodes:
+        losses[i] = loss_of_tree(points, store, roots[tree[i]], arity)
+        nodes += store.nodes[roots[tree[i]]].size
+        i += 1
+    return i
 
 
 # Statistics of polynomial trees ------------------------------------------------------------------------
@@ -118,17 +130,24 @@ def watch_all(watch: Any, store: Any, roots: Any, losses: Any, best: float, arit
 def one_plus_lambda(
     points: Any, grammar: Any, arity: Any, seed: int, offspring: int, generations: int, lo: int, hi: int,
     store: Any, used: int, parent: int, loss: float, evaluations: int, target: float, watch: Any,
+    most_nodes: float, cut: Any,
 ) -> Any:  # fmt: skip
-    """Some generations: (store, used, parent, loss, evaluations, evaluations at improvements, their losses).
+    """Some generations: (store, used, parent, loss, evaluations, cut, evaluations at improvements, their losses).
 
+    After so many nodes, a generation is cut: `cut` has the offspring that are done, the best of them, its loss, and the
+    nodes in use before them; the next call goes on from there.
     `watch`, if it has any size, is told about every offspring.
     """
+    done, best, best_loss, before = cut
+    nodes = 0
     room, path = drawing_room(), new_path(2 * store.nodes[parent].depth + 64)
     when, losses = np.empty(generations, np.int64), np.empty(generations)
     improvements = 0
     for _ in range(generations):
-        best, best_loss, before = -1, np.inf, used
-        for _ in range(offspring):
+        if done == 0:
+            best, best_loss, before = -1, np.inf, used
+        while done < offspring and nodes < most_nodes:
+            done += 1
             if used + DRAWN_TOKENS + store.nodes[parent].depth > store.nodes.shape[0]:
                 roots = np.array([parent, parent if best < 0 else best])
                 store, used = swept(store, used, roots, SPARE_NODES)
@@ -141,6 +160,7 @@ def one_plus_lambda(
             end = add_ramped(store, used, mix(key), lo, hi, grammar, room, arity, points)
             end = rebuild(store, end, path, n, latest(store, end), points)
             child = latest(store, end)
+            nodes += store.nodes[child].size
             found = (
                 loss_of_tree(points, store, child, arity)
                 if store.nodes[child].size <= LARGEST_TREE
@@ -151,6 +171,9 @@ def one_plus_lambda(
             # The nodes of an offspring that is not the best so far are overwritten by the next one.
             if found < best_loss:
                 best, best_loss, used = child, found, end
+        if done < offspring:
+            break
+        done = 0
         if best_loss < loss:
             parent, loss = best, best_loss
             when[improvements], losses[improvements] = evaluations, loss
@@ -159,7 +182,8 @@ def one_plus_lambda(
                 break
         else:
             used = before
-    return store, used, parent, loss, evaluations, when[:improvements], losses[:improvements]
+    cut = (done, best, best_loss, before)
+    return store, used, parent, loss, evaluations, cut, when[:improvements], losses[:improvements]
 
 
 # Canonical GP ------------------------------------------------------------------------------------------
@@ -191,7 +215,7 @@ def canonical_generation(
     points: Any, grammar: Any, arity: Any, seed: int, crossover_rate: float, mutation_rate: float, levels: int,
     elites: int, in_place: bool, store: Any, used: int, roots: Any, tree: Any, losses: Any, evaluations: int,
 ) -> Any:  # fmt: skip
-    """One generation: (store, used, roots, tree, losses).
+    """One generation: (store, used, roots, tree, losses), in which only the elites have their losses yet.
 
     Entry i of the population is tree number tree[i], whose root is roots[tree[i]], with the stored loss losses[i].
     With `in_place`, a parent that skips crossover is itself mutated and shared by the offspring, while its stored loss
@@ -200,7 +224,7 @@ def canonical_generation(
     n, n_trees = losses.shape[0], roots.shape[0]
     all_roots = np.empty(n_trees + n, np.int64)
     all_roots[:n_trees] = roots
-    new_tree, new_losses = np.empty(n, np.int64), np.empty(n)
+    new_tree, new_losses = np.empty(n, np.int64), np.full(n, np.inf)
     order = np.argsort(losses, kind="mergesort")
     for i in range(elites):
         new_tree[i], new_losses[i] = tree[order[i]], losses[order[i]]
@@ -238,8 +262,6 @@ def canonical_generation(
         all_roots[host] = root if store.nodes[root].size <= LARGEST_TREE else parent
         new_tree[i] = host
     roots, new_tree = live_trees(all_roots, n_trees, new_tree)
-    for i in range(elites, n):
-        new_losses[i] = loss_of_tree(points, store, roots[new_tree[i]], arity)
     return store, used, roots, new_tree, new_losses
 
 

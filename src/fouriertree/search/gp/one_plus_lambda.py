@@ -12,7 +12,7 @@ from fouriertree.expr import Expression
 from fouriertree.problems import Problem
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Accepted, Event, Progress
-from fouriertree.search.gp.loops import first_population, one_plus_lambda, watch_all
+from fouriertree.search.gp.loops import evaluated, first_population, one_plus_lambda, watch_all
 from fouriertree.search.gp.nodes import Store
 from fouriertree.search.gp.state import (
     Setting,
@@ -20,13 +20,14 @@ from fouriertree.search.gp.state import (
     check_at_least,
     check_levels,
     check_watch,
+    compile_loops,
     gp_progress,
 )
 
 #: offspring per call: some milliseconds, so that Ctrl-C and time limits are heard
 OFFSPRING_PER_STEP = 5000
-#: node evaluations per call, where rows are many; a generation is not cut, however long it takes
-NODES_PER_STEP = 500_000_000
+#: of a generation that was cut: offspring that are done, the best of them, its loss, nodes in use before them
+NOT_CUT = (0, -1, np.inf, 0)
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class OnePlusLambdaState:
     parent: int  #: its root in the store
     expression: Expression
     progress: Progress
+    cut: tuple[int, int, float, int] = NOT_CUT
     finished: str | None = None
 
 
@@ -68,9 +70,11 @@ class OnePlusLambda:
         check_levels("mutation_levels", *self.mutation_levels)
         check_watch(self.watch, problem)
         setting = Setting.of(problem)
-        store, used, roots, losses = first_population(
+        store, used, roots = first_population(
             setting.packed, setting.points.width, setting.grammar, setting.arity, seed, 1, *self.init_levels
         )
+        losses, only = np.empty(1), np.zeros(1, np.int64)
+        evaluated(setting.packed, store, roots, only, losses, 0, np.inf, setting.arity)
         if self.watch is not None:
             watch_all(self.watch, store, roots, losses, np.inf, setting.arity)
         expression = as_expression(store, roots[0], problem.grammar.primitives)
@@ -81,16 +85,18 @@ class OnePlusLambda:
     def step(
         self, problem: Problem, state: OnePlusLambdaState, budget: Budget
     ) -> tuple[OnePlusLambdaState, list[Event]]:
-        """Some generations; a progress event for each that improved the parent, then the parent itself."""
+        """Some generations, or a part of one; a progress event for each that improved the parent, then the parent."""
         setting, before = state.setting, state.progress
         watch = np.zeros(0, np.int64) if self.watch is None else self.watch
-        store, used, parent, loss, evaluations, when, losses = one_plus_lambda(
+        # What is watched is watched by generations.
+        most = setting.nodes_per_step if self.watch is None else np.inf
+        store, used, parent, loss, evaluations, cut, when, losses = one_plus_lambda(
             setting.packed, setting.grammar, setting.arity, state.seed, self.offspring,
             self._generations(state, budget), *self.mutation_levels, state.store, state.used, state.parent,
-            before.loss, before.traverses, float(budget.target_loss), watch,
+            before.loss, before.traverses, float(budget.target_loss), watch, most, state.cut,
         )  # fmt: skip
         progress = gp_progress(int(evaluations), float(loss))
-        state = replace(state, store=store, used=int(used), parent=int(parent), progress=progress)
+        state = replace(state, store=store, used=int(used), parent=int(parent), progress=progress, cut=cut)
         if len(when) == 0:
             return state, []
         state = replace(state, expression=as_expression(store, parent, problem.grammar.primitives))
@@ -99,9 +105,12 @@ class OnePlusLambda:
         events: list[Event] = [gp_progress(e, x) for e, x in earlier]
         return state, [*events, accepted(state)]
 
+    def compile(self) -> None:
+        """Have everything compiled before a clock runs."""
+        compile_loops(replace(self, watch=None))
+
     def _offspring_per_step(self, state: OnePlusLambdaState) -> int:
-        rows = sum(rung.n_rows for rung in state.setting.points.rungs)
-        return int(min(OFFSPRING_PER_STEP, NODES_PER_STEP / (rows * state.expression.size)))
+        return int(min(OFFSPRING_PER_STEP, state.setting.nodes_per_step / state.expression.size))
 
     def _generations(self, state: OnePlusLambdaState, budget: Budget) -> int:
         n = self.generations_per_step or max(1, self._offspring_per_step(state) // self.offspring)

@@ -10,12 +10,18 @@ from numpy.typing import NDArray
 
 from fouriertree.engine.users import user_table
 from fouriertree.expr import Expression, PrimitiveSet, Programs
+from fouriertree.expr.generate import Grammar
 from fouriertree.expr.opcodes import VAR
 from fouriertree.problems import Problem
+from fouriertree.search.budget import Budget
 from fouriertree.search.events import Progress
 from fouriertree.search.gp.evaluation import PackedPoints, Points
 from fouriertree.search.gp.loops import MOST_DRAWN_LEVELS, WATCHED
 from fouriertree.search.gp.nodes import Store, flatten
+from fouriertree.space import EmpiricalSpace
+
+#: node evaluations per call, some tenths of a second: it cannot be interrupted
+NODES_PER_STEP = 500_000_000
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,11 @@ class Setting:
         arity = np.zeros(int(primitives.opcodes.max(initial=VAR)) + 1, np.int64)
         arity[primitives.opcodes] = primitives.arities
         return cls(points, points.packed(), problem.grammar.packed(), arity)
+
+    @property
+    def nodes_per_step(self) -> float:
+        """Nodes that one call may run on all rows."""
+        return NODES_PER_STEP / sum(rung.n_rows for rung in self.points.rungs)
 
     def __reduce__(self) -> Any:
         raise TypeError(
@@ -93,3 +104,11 @@ def as_expression(store: Store, root: int, primitives: PrimitiveSet) -> Expressi
 def gp_progress(evaluations: int, loss: float) -> Progress:
     """One evaluation of a tree is one traverse."""
     return Progress(evaluations, evaluations, 0, 1, loss)
+
+
+def compile_loops(search: Any) -> None:
+    """Have what a search runs compiled, or read from the disk, before a clock runs."""
+    rows = np.array([[0.0], [1.0], [3.0]])
+    problem = Problem(EmpiricalSpace(rows, rows[:, 0] ** 2), Grammar(PrimitiveSet.default(), 1))
+    state, _ = search.init(problem, 0)
+    search.step(problem, state, Budget(max_traverses=1))

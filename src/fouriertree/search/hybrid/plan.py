@@ -121,6 +121,9 @@ class Plan:
     def _symmetries(self) -> Iterator[bool]:
         v = self.vocabulary
         for view in self._all_views():
+            if view is None:
+                yield BUSY
+                continue
             self.views.append(view)
             if len(view.variables) == 1 and RATIOS not in self.settings.without:
                 for _ in fractions_of(view, self.archive, v):
@@ -205,14 +208,15 @@ class Plan:
             self._crew = None
 
     # Views and arms -------------------------------------------------------------------------------------------
-    def _all_views(self) -> Iterator[View]:
-        """The given view, and what symmetries make of it, one after the other."""
+    def _all_views(self) -> Iterator[View | None]:
+        """The given view, and what symmetries make of it, one after the other; None where a run may be ended."""
         if SYMMETRIES in self.settings.without:
             yield self.given
             return
         last = self.given
-        for last in reduced_views(self.given, self.vocabulary, np.random.default_rng([self.seed, 2])):
-            yield last
+        for view in reduced_views(self.given, self.vocabulary, np.random.default_rng([self.seed, 2])):
+            last = last if view is None else view
+            yield view
         if last.variables and (index := single_index(last, self.vocabulary)) is not None:
             yield index
 
@@ -263,7 +267,7 @@ class Plan:
         self.cursor = Cursor(**saved["cursor"])
         self.arms = self._quick_arms()
         if len(saved["arms"]) > len(self.arms):
-            self.views = list(self._all_views())
+            self.views = [view for view in self._all_views() if view is not None]
             self.arms += [*self._arms_of_views(), *self._late_arms()]
         for arm, known in zip(self.arms, saved["arms"], strict=True):
             arm.restore(known)

@@ -10,7 +10,7 @@ only if a surrogate in fewer variables predicts better, and every law is fitted 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
@@ -100,12 +100,18 @@ TRANSFORMS = ("log", "signed", "plain")
 
 
 # The surrogate of a view ------------------------------------------------------------------------------------
-def slopes(view: View, rng: np.random.Generator) -> Slopes | None:
-    """The gradient by the surrogate that predicts best: of log t, of the signed logarithm of t, or of t."""
+def slopes(view: View, rng: np.random.Generator) -> Generator[None, None, Slopes | None]:
+    """The gradient by the surrogate that predicts best: of log t, of the signed logarithm of t, or of t.
+
+    A surrogate takes a good part of a second, so that a run can be ended after each.
+    """
+    if not len(view.V):
+        return None
     seed = int(rng.integers(2**31))
     useful: list[Slopes] = []
     for transform in TRANSFORMS:
         found = _slopes(view, transform, seed)
+        yield
         if found is not None:
             useful.append(found)
             if found.error < GOOD:
@@ -176,14 +182,16 @@ def proportion(a: Floats, b: Floats) -> tuple[float, float]:
 
 
 # Using symmetries -------------------------------------------------------------------------------------------
-def reduced_views(view: View, v: Vocabulary, rng: np.random.Generator, rounds: int = 10) -> Iterator[View]:
-    """The view after one symmetry after the other, the given one first."""
+def reduced_views(
+    view: View, v: Vocabulary, rng: np.random.Generator, rounds: int = 10
+) -> Iterator[View | None]:
+    """The view after one symmetry after the other, the given one first; None where a run may be ended in between."""
     yield view
-    found = slopes(view, rng) if len(view.V) else None
+    found = yield from slopes(view, rng)
     for _ in range(rounds):
         if found is None or found.error > USELESS or not len(view.V):
             return
-        step = _next(view, found, v, rng)
+        step = yield from _next(view, found, v, rng)
         if step is None:
             return
         view, found = step
@@ -192,15 +200,15 @@ def reduced_views(view: View, v: Vocabulary, rng: np.random.Generator, rounds: i
 
 def _next(
     view: View, s: Slopes, v: Vocabulary, rng: np.random.Generator
-) -> tuple[View, Slopes | None] | None:
+) -> Generator[None, None, tuple[View, Slopes | None] | None]:
     """The view after the symmetries beyond doubt, or after the best doubtful one, and its slopes; None for none."""
     proposals = sorted(_proposals(view, s, v), key=lambda p: (not p.certain, p.kind, p.sine2))
     if chosen := _certain(proposals):
         smaller = used(view, chosen, v)
-        return smaller, slopes(smaller, rng) if len(smaller.V) else None
+        return smaller, (yield from slopes(smaller, rng))
     for proposal in sorted(proposals, key=lambda p: p.sine2)[:TRIALS]:
         tried = used(view, [proposal], v)
-        found = slopes(tried, rng) if len(tried.V) else None
+        found = yield from slopes(tried, rng)
         if found is None and not len(tried.V):
             return tried, None
         if found is not None and found.error < BETTER * s.error:

@@ -18,7 +18,8 @@ Floats = NDArray[np.float64]
 MOST_COLUMNS = 12
 #: rows that candidates are fitted on, and rows that they are screened on
 FIT_ROWS, SCREEN_ROWS = 1500, 300
-FOREST_ROWS = 2000
+#: rows and trees of that forest, and columns that a split looks at: so few that a wide table takes less than a second
+FOREST_ROWS, MOST_TREES, FEWEST_TREES, SPLIT_COLUMNS = 2000, 60, 20, 50
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,12 @@ def useful_columns(X: Floats, y: Floats, weights: Floats, rng: np.random.Generat
     # Trees draw columns by number; in an order of their own, the choice does not depend on the given one.
     standard = (X[rows] - X[rows].mean(axis=0)) / (X[rows].std(axis=0) + 1e-300)
     ordered = varying[order_of_columns(standard[:, varying])]
-    importance = np.zeros(len(ordered))
+    n = len(ordered)
+    trees = min(MOST_TREES, max(FEWEST_TREES, MOST_TREES * SPLIT_COLUMNS // n))
+    importance = np.zeros(n)
     for target in (ranks, y[rows]):
-        forest = ExtraTreesRegressor(60, max_features=0.5, min_samples_leaf=3, random_state=0)
+        forest = ExtraTreesRegressor(
+            trees, max_features=min(0.5, SPLIT_COLUMNS / n), min_samples_leaf=3, random_state=0
+        )
         importance += forest.fit(standard[:, ordered], target, weights[rows]).feature_importances_
     return np.sort(ordered[np.argsort(-importance, kind="stable")[:MOST_COLUMNS]])
