@@ -8,10 +8,11 @@ RUN_STAMP := .venv/.installed
 TEST_STAMP := .venv/.installed-test
 BENCH_STAMP := .venv/.installed-bench
 PEERS_STAMP := .venv/.installed-peers
+FUZZ_STAMP := .venv/.installed-fuzz
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow lint format bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-cold bench-peers clean
+.PHONY: help install run test test-slow fuzz lint format bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-cold bench-peers clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +37,9 @@ lint: $(TEST_STAMP) ## check style, types and import layers
 format: $(TEST_STAMP) ## rewrite the source in the project's style
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+fuzz: $(FUZZ_STAMP) ## attack everything that reads files, formulas and tables with hostile input (about ten minutes)
+	@$(BIN)/python -m fuzz
 
 bench-engine: $(BENCH_STAMP) ## measure node evaluations per second against other systems
 	@$(BIN)/python benchmarks/engine.py
@@ -71,8 +75,8 @@ bench-peers: $(PEERS_STAMP) ## find laws and predict tables, against other syste
 	@$(BIN)/fouriertree bench --system all --noise 0 --noise 0.01 --report docs/benchmarks.md
 
 clean: ## remove .venv, caches and built files
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	rm -rf .venv build dist fuzz-results .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests benchmarks fuzz -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -96,6 +100,11 @@ $(BENCH_STAMP): pyproject.toml | $(BIN)/python
 	@echo "installing fouriertree and the systems to compare with into .venv (about two minutes)"
 	@$(PIP_INSTALL) -e '.[bench]'
 	@touch $(RUN_STAMP) $@
+
+# Where there is no Atheris for this interpreter or system, the loop of our own stands in.
+$(FUZZ_STAMP): $(RUN_STAMP)
+	@$(PIP_INSTALL) -e '.[fuzz]' || echo "Atheris cannot be installed here; a loop of our own stands in" >&2
+	@touch $@
 
 # RILS-ROLS builds itself with what is installed, and does not say with what; where it cannot, we do without.
 $(PEERS_STAMP): $(BENCH_STAMP)
