@@ -9,10 +9,11 @@ TEST_STAMP := .venv/.installed-test
 BENCH_STAMP := .venv/.installed-bench
 DOCS_STAMP := .venv/.installed-docs
 PEERS_STAMP := .venv/.installed-peers
+FUZZ_STAMP := .venv/.installed-fuzz
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow lint format docs docs-serve notebooks bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-limits bench-kills bench-cold bench-peers soak clean
+.PHONY: help install run test test-slow lint format docs docs-serve notebooks bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-limits bench-kills bench-cold bench-peers soak clean fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -47,6 +48,9 @@ docs-serve: $(DOCS_STAMP) ## show the documentation in a browser while you write
 
 notebooks: $(DOCS_STAMP) ## execute the notebooks in docs/examples again, in place
 	@$(BIN)/python tools/notebooks.py
+
+fuzz: $(FUZZ_STAMP) ## attack everything that reads files, formulas and tables with hostile input (about ten minutes)
+	@$(BIN)/python -m fuzz
 
 bench-engine: $(BENCH_STAMP) ## measure node evaluations per second against other systems
 	@$(BIN)/python benchmarks/engine.py
@@ -91,8 +95,8 @@ soak: $(RUN_STAMP) ## fit 500 random problems in one process, and see whether an
 	@$(BIN)/python benchmarks/soak.py
 
 clean: ## remove .venv, caches and built files
-	rm -rf .venv build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	rm -rf .venv build dist site fuzz-results .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests benchmarks fuzz -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -121,6 +125,11 @@ $(DOCS_STAMP): pyproject.toml | $(BIN)/python
 	@echo "installing fouriertree and what builds its documentation into .venv (about a minute)"
 	@$(PIP_INSTALL) -e '.[docs]'
 	@touch $(RUN_STAMP) $@
+
+# Where there is no Atheris for this interpreter or system, the loop of our own stands in.
+$(FUZZ_STAMP): $(RUN_STAMP)
+	@$(PIP_INSTALL) -e '.[fuzz]' || echo "Atheris cannot be installed here; a loop of our own stands in" >&2
+	@touch $@
 
 # RILS-ROLS builds itself with what is installed, and does not say with what; where it cannot, we do without.
 $(PEERS_STAMP): $(BENCH_STAMP)

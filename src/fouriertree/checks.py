@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Sized
 from numbers import Integral
 from typing import Any
@@ -11,19 +12,84 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fouriertree.model import shortened
 
-def refuse_text(X: Any, y: Any) -> None:
-    """ValueError that names the first column with text in it; other checks are scikit-learn's."""
-    table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X) if has_text(X) else pd.DataFrame()
+#: the largest number of float64, as a whole number
+LARGEST = int(np.finfo(np.float64).max)
+
+
+def refuse_unclear(X: Any, y: Any = None) -> None:
+    """An error that names the first column that is not made of numbers; other checks are scikit-learn's."""
+    refuse_masked(X, "X")
+    refuse_masked(y, "y")
+    if isinstance(X, pd.DataFrame):
+        refuse_twins(X.columns)
+    table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X) if has_cells(X) else pd.DataFrame()
     columns = [(f"column {name!r}", table.iloc[:, i]) for i, name in enumerate(table.columns)]
-    if has_text(y):
+    if has_cells(y):
         columns.append(("y", pd.Series(np.ravel(y))))
     for what, cells in columns:
-        if pd.api.types.is_numeric_dtype(cells):
-            continue
-        for cell in cells:
-            if isinstance(cell, str) and not is_number(cell):
-                raise not_numeric(what, cell)
+        refuse_kind(what, cells.dtype)
+        if not pd.api.types.is_numeric_dtype(cells):
+            for cell in cells:
+                check_cell(what, cell)
+
+
+def refuse_masked(values: Any, what: str) -> None:
+    """ValueError for cells that are masked: as plain numbers, what is under the mask would count."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(
+            f"{what} has masked cells, which are missing values; fill them in or remove their rows"
+        )
+
+
+def refuse_twins(names: Any) -> None:
+    name, times = Counter(map(str, names)).most_common(1)[0] if len(names) else ("", 0)
+    if times > 1:
+        raise ValueError(f"{times} columns are called {name!r}, and a formula could not tell them apart")
+
+
+def refuse_kind(what: str, dtype: Any) -> None:
+    """ValueError for columns that are numbers only in the way they are stored."""
+    if getattr(dtype, "kind", "") == "c":
+        # The first words are those that scikit-learn wants.
+        raise ValueError(f"Complex data not supported: {what}; give real and imaginary parts as two columns")
+    if getattr(dtype, "kind", "") in "mM" or isinstance(dtype, pd.PeriodDtype | pd.IntervalDtype):
+        raise ValueError(f"{what} holds {dtype}; turn it into numbers, such as days since the first row")
+
+
+def check_cell(what: str, cell: Any) -> None:
+    """An error unless the cell is a number, reads as one, or is missing, which scikit-learn says in its own words."""
+    if cell is None or (isinstance(cell, float | int | np.number) and not is_too_large(cell)):
+        return
+    if cell is pd.NA or cell is pd.NaT:
+        raise ValueError(f"{what} has a missing value; fill it in or remove its row")
+    if isinstance(cell, str | bytes):
+        if not is_number(cell):
+            raise not_numeric(what, cell)
+        return
+    try:
+        float(cell)
+    except OverflowError:
+        raise ValueError(
+            f"{what} has a number beyond the range of float64; give it in another unit"
+        ) from None
+    except (TypeError, ValueError):
+        # The last words are those that scikit-learn wants.
+        reason = f"{what} is not numeric: it contains {shortened(cell)}"
+        raise TypeError(f"{reason}; a cell of this argument must be a string of digits or a number") from None
+
+
+def is_too_large(number: Any) -> bool:
+    """Whether it is a whole number of Python's beyond float64."""
+    return isinstance(number, int) and abs(number) > LARGEST
+
+
+def check_names(names: Sequence[str]) -> None:
+    """ValueError for a name that cannot be written down: half of a character."""
+    for name in names:
+        if any("\ud800" <= c <= "\udfff" for c in name):
+            raise ValueError(f"the column name {name!r} holds half of a character; rename it")
 
 
 def numeric_target(y: Any) -> Any:
@@ -40,14 +106,14 @@ def number_of(cell: Any) -> float:
     """A cell of y; one that is missing is NaN, which scikit-learn refuses in its own words."""
     if cell is None or cell is pd.NA:
         return np.nan
-    try:
-        return float(cell)
-    except (TypeError, ValueError):
-        raise not_numeric("y", cell) from None
+    check_cell("y", cell)
+    return float(cell)
 
 
 def not_numeric(what: str, cell: Any) -> ValueError:
-    return ValueError(f"{what} is not numeric: it contains {cell!r}; leave it out or turn it into numbers")
+    return ValueError(
+        f"{what} is not numeric: it contains {shortened(cell)}; leave it out or turn it into numbers"
+    )
 
 
 def check_operators(primitives: Sized) -> None:
@@ -67,7 +133,7 @@ def check_kinds(regressor: Any) -> None:
         )
 
     def rules(value: Any) -> bool:
-        return isinstance(value, Mapping)
+        return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
 
     def operators(value: Any) -> bool:
         return texts(value) or hasattr(value, "by_opcode")
@@ -78,6 +144,7 @@ def check_kinds(regressor: Any) -> None:
         "complexities": (rules, "such as {'sin': 5}"),
         "nesting": (rules, "such as {'sin': {'exp': 0}}"),
         "guesses": (texts, "a list of formulas such as ['a*sin(x0)']"),
+        "progress": (lambda value: isinstance(value, bool | np.bool_), "True or False"),
         "n_jobs": (lambda value: isinstance(value, Integral), "a whole number of threads, or -1"),
         "feature_names": (lambda value: np.ndim(value) == 1, "a list with a name for every column"),
     }
@@ -91,7 +158,16 @@ def has_text(values: Any) -> bool:
     return isinstance(values, np.ndarray | pd.Series) and values.ndim <= 2 and values.dtype.kind in "OUT"
 
 
-def is_number(text: str) -> bool:
+def has_cells(values: Any) -> bool:
+    """Whether it is a table or a column whose cells may be something else than numbers."""
+    return (
+        isinstance(values, np.ndarray | pd.Series)
+        and 1 <= values.ndim <= 2
+        and (values.dtype.kind in "OUTcmM" or not isinstance(values.dtype, np.dtype))
+    )
+
+
+def is_number(text: str | bytes) -> bool:
     try:
         float(text)
     except ValueError:
@@ -106,6 +182,15 @@ def check_scale(y: NDArray[np.float64]) -> None:
         raise ValueError(
             f"the squares of y, up to {largest:.1e}, leave the range of float64; give y in another unit"
         )
+
+
+def whole_limit(limit: float | None) -> int | None:
+    """A limit in whole units; an infinite one is none.
+
+    >>> whole_limit(2.5), whole_limit(float("inf")), whole_limit(None)
+    (2, None, None)
+    """
+    return None if limit is None or np.isinf(float(limit)) else int(limit)
 
 
 def draw_seed(random_state: int | np.random.RandomState | None) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -19,12 +18,15 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from fouriertree.checks import (
     check_kinds,
+    check_names,
     check_operators,
     check_scale,
     draw_seed,
     nth_seed,
     numeric_target,
-    refuse_text,
+    refuse_twins,
+    refuse_unclear,
+    whole_limit,
 )
 from fouriertree.engine import ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
@@ -212,7 +214,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         check_operators(self._primitives)
         loss = as_loss(self.loss, self.quantile)
         target = str(getattr(y, "name", None) or "y")
-        refuse_text(X, y)
+        refuse_unclear(X, y)
         y = numeric_target(y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         check_scale(y)
@@ -296,7 +298,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
             limit = getattr(self, name)
             if limit is not None and not (isinstance(limit, Real) and float(limit) >= 0.0):
                 raise ValueError(f"{name} must be None or a number that is not negative; got {limit!r}")
-        if self.model_selection not in SELECTIONS:
+        if not (isinstance(self.model_selection, str) and self.model_selection in SELECTIONS):
             raise ValueError(
                 f"model_selection must be one of {', '.join(SELECTIONS)}; got {self.model_selection!r}"
             )
@@ -319,9 +321,8 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         names = tuple(map(str, given))
         if len(names) != self.n_features_in_:
             raise ValueError(f"feature_names has {len(names)} names, but X has {self.n_features_in_} columns")
-        name, times = Counter(names).most_common(1)[0]
-        if times > 1:
-            raise ValueError(f"{times} columns are called {name!r}, and a formula could not tell them apart")
+        refuse_twins(names)
+        check_names(names)
         return names
 
     @property
@@ -371,10 +372,10 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
             table = min(1.0, 0.2 + 0.05 * float(self.time_limit)) + SECONDS_PER_ROW * self._n_rows
             limit = max(0.0, float(self.time_limit) - seconds - table)
         return Budget(
-            None if self.max_traverses is None else int(self.max_traverses), limit,
+            whole_limit(self.max_traverses), limit,
             # The hybrid knows when an exact sum is a law; for the others, exact is enough.
             0.0 if self.search is None and self.target_loss is None else target,
-            None if self.max_evaluations is None else int(self.max_evaluations), self._running,
+            whole_limit(self.max_evaluations), self._running,
         )  # fmt: skip
 
     def _problem(self, rows: Rows, image: Image) -> Problem:

@@ -12,13 +12,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fouriertree.checks import refuse_unclear
 from fouriertree.engine import CompiledEngine
 from fouriertree.expr import PrimitiveSet
 from fouriertree.front import table_text
 from fouriertree.intervals import linear_prediction_bounds, prediction_bounds
-from fouriertree.model import Model
+from fouriertree.model import Model, shortened
 from fouriertree.questions import Questions
-from fouriertree.saving import SavedFormulas, load, save, versions_here
+from fouriertree.saving import ModelFileError, SavedFormulas, load, save, versions_here
 
 Floats = NDArray[np.float64]
 #: how bounds are made
@@ -65,6 +66,7 @@ class FittedFormulas(Questions):
         if method not in METHODS:
             raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
         model = self._model(index)
+        refuse_unclear(X)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         values = model.predict(X, self._engine)
         self._warn(model, X, values)
@@ -113,7 +115,11 @@ class FittedFormulas(Questions):
 
         It predicts and answers like the one that was saved, but it has no data to refit to.
         """
-        return cls.from_saved(load(Path(path), operators))
+        saved = load(Path(path), operators)
+        try:
+            return cls.from_saved(saved)
+        except ModelFileError as damage:
+            raise ModelFileError(f"{path} is damaged: {damage}") from None
 
     def as_saved(self, target: str = "y") -> SavedFormulas:
         """All that a file holds."""
@@ -129,7 +135,7 @@ class FittedFormulas(Questions):
 
     @classmethod
     def from_saved(cls, saved: SavedFormulas) -> Self:
-        new = cls(**saved.parameters)
+        new = cls(**checked_parameters(saved.parameters, cls))
         new.models_, new.equations_ = list(saved.models), saved.equations
         new.best_index_ = saved.chosen
         new.model_ = new.models_[saved.chosen]
@@ -202,6 +208,17 @@ def outside(model: Model, X: Floats, box: Floats, names: Sequence[str]) -> str |
         f"{count} of {len(X)} rows lie outside of the data of the fit ({', '.join(ranges)}), where nothing is known of "
         "the formula; said once"
     )
+
+
+def checked_parameters(parameters: Mapping[str, Any], cls: Any) -> Mapping[str, Any]:
+    """The parameters; ModelFileError if there is no such parameter, or if it would break predictions later."""
+    unknown = sorted(set(parameters) - set(cls._get_param_names()))
+    if unknown:
+        raise ModelFileError(f"it has a parameter {shortened(unknown[0])}, which is none of a regressor")
+    threads = parameters.get("n_jobs", 1)
+    if not (threads is None or (type(threads) is int and threads != 0)):
+        raise ModelFileError(f"its n_jobs, {shortened(threads)}, is no number of threads")
+    return parameters
 
 
 def plain_parameters(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:

@@ -22,6 +22,7 @@ from fouriertree.poles import WORTH_A_POLE, runs_away
 from fouriertree.snapping import ROWS as SNAPPING_ROWS
 from fouriertree.snapping import costs_of_numbers, fitted_numbers, snapped
 from fouriertree.space import EmpiricalSpace
+from fouriertree.visible import visible
 
 #: a residual this small, relative to y, is the rounding of the arithmetic; so is a term of this size
 ROUNDING = 1e-12
@@ -330,7 +331,7 @@ def table_cells(equations: pd.DataFrame, chosen: int) -> list[tuple[str, ...]]:
             f"{row.loss:.3g}",
             "" if np.isnan(row.validation_loss) else f"{row.validation_loss:.3g}",
             f"{round(row.r2, 6) + 0.0:.6f}",  # adding zero turns -0 into 0
-            row.equation.replace("\n", r"\n"),  # a name may hold one, a line of a table may not
+            visible(row.equation),
         )
         for i, row in enumerate(equations.itertuples())
     ]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
+
 from fouriertree.expr import Expression, ParseError, PrimitiveSet, parse
-from fouriertree.expr.opcodes import VAR
-from fouriertree.expr.primitives import COLUMN_NAME, CONSTANTS
+from fouriertree.expr.opcodes import CONST, VAR
+from fouriertree.expr.primitives import CONSTANTS, column_number
 from fouriertree.expr.tokens import tokenize
 
 #: where an unknown number starts from
@@ -47,9 +49,10 @@ def _unknown_names(text: str, names: Sequence[str], known: PrimitiveSet) -> list
             or word in known
         ):
             continue
-        if not COLUMN_NAME.fullmatch(word):
+        number = column_number(word)
+        if number is None:
             unknown[word] = None
-        elif int(word[1:]) >= len(names):
+        elif number >= len(names):
             # The parser would take it for one of the unknown numbers, which come after the columns.
             raise ParseError(f"there is no column {word}", text, token.position)
     return list(unknown)
@@ -57,8 +60,11 @@ def _unknown_names(text: str, names: Sequence[str], known: PrimitiveSet) -> list
 
 def _with_numbers(tree: Expression, n_columns: int, start: float) -> Expression:
     """Columns from `n_columns` on become numbers, each a little different from the others."""
-    for i in reversed(range(tree.size)):
-        if tree.op[i] == VAR and tree.arg[i] >= n_columns:
-            number = start * (1.0 + 0.1 * float(tree.arg[i] - n_columns))
-            tree = tree.replace(i, Expression.constant(number))
-    return tree
+    unknown = (tree.op == VAR) & (tree.arg >= n_columns)
+    numbers = start * (1.0 + 0.1 * (tree.arg - n_columns))
+    return Expression(
+        np.where(unknown, CONST, tree.op),
+        np.where(unknown, 0, tree.arg),
+        np.where(unknown, numbers, tree.const),
+        tree.primitives,
+    )

@@ -38,6 +38,8 @@ class Loss:
                 raise ValueError(
                     f"loss must return what each of {len(y)} rows costs; got an array of shape {costs.shape}"
                 )
+            if np.isnan(costs[np.isfinite(errors)]).any():
+                raise ValueError("loss must return a number for every row with a finite prediction; got nan")
             return costs
         if self.name == "squared":
             return np.square(errors)
@@ -88,7 +90,7 @@ def as_loss(loss: str | LossFunction, quantile: float) -> Loss:
     """The loss of that name, or of a function cost(y, predicted) of arrays."""
     if callable(loss):
         return Loss("your function", function=loss)
-    if loss not in NAMES:
+    if not (isinstance(loss, str) and loss in NAMES):
         raise ValueError(
             f"loss must be one of {', '.join(NAMES)}, or a function of (y, predicted); got {loss!r}"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,9 @@ from fouriertree.expr import Expression, PrimitiveSet, parse
 from fouriertree.expr.opcodes import ADD, CONST, DIV, MUL, SUB
 from fouriertree.expr.readable import readable
 from fouriertree.expr.simplify import split_factor
+
+#: characters of a value that is quoted in an error
+MOST_SHOWN = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,23 +103,79 @@ class Model:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], primitives: PrimitiveSet | None = None) -> Model:
-        """The model that `to_json` described; `primitives` knows operators of your own."""
-        terms: Sequence[Mapping[str, Any]] = data["terms"]
-        return cls(
+        """The model that `to_json` described; `primitives` knows operators of your own.
+
+        ValueError if the data are no such description.
+        """
+        names, terms = described(data)
+        model = cls(
             tuple(float(term["coefficient"]) for term in terms),
             tuple(parse(term["expression"], primitives=primitives) for term in terms),
-            None if data["names"] is None else tuple(data["names"]),
+            names,
         )
+        used = max((column for expression in model.expressions for column in expression.columns), default=-1)
+        if names is not None and used >= len(names):
+            raise ValueError(f"the formula mentions x{used}, and there are only {len(names)} names")
+        return model
+
+
+def described(data: Any) -> tuple[tuple[str, ...] | None, list[Mapping[str, Any]]]:
+    """Names and terms of plain data, or ValueError."""
+    if not isinstance(data, Mapping) or not {"names", "terms"} <= set(data):
+        raise ValueError("a model is described by its names and its terms")
+    names, terms = data["names"], data["terms"]
+    if names is not None and not (
+        isinstance(names, Sequence)
+        and not isinstance(names, str)
+        and all(isinstance(name, str) for name in names)
+        and len(set(names)) == len(names)
+    ):
+        raise ValueError("names must be None, or a list of texts that differ from each other")
+    if not isinstance(terms, list):
+        raise ValueError("terms must be a list")
+    for i, term in enumerate(terms):
+        check_term(term, i)
+    return None if names is None else tuple(names), terms
+
+
+def check_term(term: Any, i: int) -> None:
+    """ValueError unless it is a coefficient and the text of an expression."""
+    if not isinstance(term, Mapping) or not isinstance(term.get("expression"), str):
+        raise ValueError(f"term {i} is no formula")
+    coefficient = term.get("coefficient")
+    if not (isinstance(coefficient, float) or is_finite(coefficient)):
+        raise ValueError(f"the coefficient of term {i} is no number but {shortened(coefficient)}")
+
+
+def shortened(value: Any) -> str:
+    """How Python writes it, or its beginning: a whole number may have thousands of digits, and then Python refuses."""
+    try:
+        return repr(value)[:MOST_SHOWN]
+    except ValueError:
+        return "a whole number of thousands of digits"
+
+
+def is_finite(number: Any) -> bool:
+    """Whether it is a number as JSON has it, within float64."""
+    try:
+        return type(number) in (int, float) and math.isfinite(number)
+    except OverflowError:  # a whole number beyond float64
+        return False
 
 
 def addends(expression: Expression, sign: float = 1.0) -> list[tuple[float, Expression]]:
     """(±1, part) with expression = Σ ±part."""
-    code, last = int(expression.op[-1]), expression.size - 1
-    if code not in (ADD, SUB):
-        return [(sign, expression)]
-    left, right = expression.children(last)
-    other = -sign if code == SUB else sign
-    return addends(expression.subtree(left), sign) + addends(expression.subtree(right), other)
+    op, starts = expression.op.tolist(), expression.starts()
+    parts: list[tuple[float, int]] = []
+    # A stack and not recursion: a formula may have more addends than Python has frames.
+    todo = [(sign, expression.size - 1)]
+    while todo:
+        sign, i = todo.pop()
+        if op[i] in (ADD, SUB):
+            todo += [(-sign if op[i] == SUB else sign, i - 1), (sign, starts[i - 1] - 1)]
+        else:
+            parts.append((sign, i))
+    return [(sign, expression.part(starts[i], i + 1)) for sign, i in parts]
 
 
 def sum_of_terms(coefficients: Sequence[float], expressions: Sequence[Expression]) -> Expression:
@@ -141,9 +201,10 @@ def scaled(coefficient: float, expression: Expression) -> Expression:
 
 def leading_factor(expression: Expression) -> int:
     """Last token of the leftmost factor of a product."""
+    op, starts = expression.op.tolist(), expression.starts()
     i = expression.size - 1
-    while expression.op[i] in (MUL, DIV):
-        i = expression.children(i)[0]
+    while op[i] in (MUL, DIV):
+        i = starts[i - 1] - 1
     return i
 
 

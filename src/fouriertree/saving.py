@@ -7,19 +7,19 @@ import json
 import math
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from fouriertree._version import __version__
-from fouriertree.expr import ParseError, PrimitiveSet
+from fouriertree.expr import ParseError, PrimitiveSet, parse
 from fouriertree.files import write_whole
-from fouriertree.model import Model
+from fouriertree.model import Model, is_finite, shortened
 
 FORMAT, VERSION = "fouriertree-model", 2
 LIBRARIES = ("numpy", "numba", "scipy", "pandas", "scikit-learn")
@@ -73,7 +73,9 @@ def save(path: Path, saved: SavedFormulas) -> None:
 
 def file_of(saved: SavedFormulas) -> bytes:
     """What the file holds."""
-    return (json.dumps(to_json(saved), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    text = json.dumps(to_json(saved), indent=1, ensure_ascii=False, allow_nan=False)
+    # Halves of characters, in a parameter say, have an escape in JSON, which is Python's own.
+    return f"{text}\n".encode("utf-8", "backslashreplace")
 
 
 def to_json(saved: SavedFormulas) -> dict[str, Any]:
@@ -117,22 +119,40 @@ def load(path: Path, primitives: PrimitiveSet | None = None) -> SavedFormulas:
     except OSError as error:
         raise ModelFileError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
     try:
-        data = json.loads(content)
-    except (ValueError, RecursionError):
-        raise ModelFileError(f"{path} is not a model file: it is not JSON") from None
-    try:
-        return from_json(data, primitives)
+        return from_bytes(content, primitives)
     except _NotOursError as other:
         raise ModelFileError(f"{path} {other}") from None
     except _DamageError as damage:
         raise ModelFileError(f"{path} is damaged: {damage}") from None
 
 
-class _NotOursError(Exception):
+def from_bytes(content: bytes, primitives: PrimitiveSet | None = None) -> SavedFormulas:
+    """The formulas of a file's content."""
+    try:
+        data = json.loads(content, object_pairs_hook=_object, parse_constant=_no_constant)
+    except _DamageError:
+        raise
+    except (ValueError, RecursionError):
+        raise _NotOursError("is not a model file: it is not JSON") from None
+    return from_json(data, primitives)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; where a name stands twice, the last one would win without a word."""
+    found = dict(pairs)
+    _expect(len(found) == len(pairs), "it says the same thing twice")
+    return found
+
+
+def _no_constant(name: str) -> Never:
+    raise _DamageError(f"it holds {name}, which is not JSON")
+
+
+class _NotOursError(ModelFileError):
     """Another kind of file, or of another version."""
 
 
-class _DamageError(Exception):
+class _DamageError(ModelFileError):
     """What `save` would never have written."""
 
 
@@ -142,15 +162,18 @@ def _expect(truth: bool, otherwise: str) -> None:
 
 
 def from_json(data: Any, primitives: PrimitiveSet | None = None) -> SavedFormulas:
+    """The formulas that `to_json` described; ModelFileError says what is wrong with others, without a subject."""
     _check_format(data)
-    names = _names(data.get("names"))
     rows: Any = data.get("rows")
     _expect(isinstance(rows, list) and len(rows) > 0, "it has no list of formulas")
+    _expect("names" in data, "it does not name its columns")
+    names = _names(data["names"])
     chosen = data.get("chosen")
     _expect(
-        type(chosen) is int and 0 <= chosen < len(rows), f"its chosen row, {chosen!r}, is none of its rows"
+        type(chosen) is int and 0 <= chosen < len(rows),
+        f"its chosen row, {shortened(chosen)}, is none of its rows",
     )
-    _expect(isinstance(data.get("target"), str), "it does not name its target")
+    _expect(_is_text(data.get("target")), "it does not name its target")
     box = _box(data.get("box"), names)
     models = tuple(_model(row, i, names, len(box), primitives) for i, row in enumerate(rows))
     return SavedFormulas(
@@ -165,22 +188,18 @@ def _check_format(data: Any) -> None:
         raise _NotOursError(
             "is not a model file; `fouriertree fit -o` and `SymbolicRegressor.save` write one"
         )
-    found = data.get("version")
+    found, reads = data.get("version"), f"fouriertree {__version__} reads {VERSION}"
     if type(found) is int and found > VERSION:
         raise _NotOursError(
-            f"has format version {found}, and fouriertree {__version__} reads {VERSION}; install a newer fouriertree"
+            f"has format version {shortened(found)}, and {reads}; install a newer fouriertree"
         )
-    if found != VERSION:
-        raise _NotOursError(
-            f"has format version {found!r}, and fouriertree {__version__} reads {VERSION}; fit again"
-        )
+    if type(found) is not int or found != VERSION:
+        raise _NotOursError(f"has format version {shortened(found)}, and {reads}; fit again")
 
 
 def _names(names: Any) -> tuple[str, ...] | None:
     good = names is None or (
-        isinstance(names, list)
-        and all(isinstance(name, str) and name for name in names)
-        and len(set(names)) == len(names)
+        isinstance(names, list) and all(map(_is_text, names)) and len(set(names)) == len(names)
     )
     _expect(good, "it does not name its columns")
     return None if names is None else tuple(names)
@@ -188,7 +207,7 @@ def _names(names: Any) -> tuple[str, ...] | None:
 
 def _box(box: Any, names: Sequence[str] | None) -> tuple[tuple[float, float], ...]:
     good = isinstance(box, list) and all(
-        isinstance(ends, list) and len(ends) == 2 and all(map(_is_finite, ends)) and ends[0] <= ends[1]
+        isinstance(ends, list) and len(ends) == 2 and all(map(is_finite, ends)) and ends[0] <= ends[1]
         for ends in box
     )
     _expect(good, "it does not say where its columns lie")
@@ -203,8 +222,12 @@ def _model(
     _expect(isinstance(terms, list) and len(terms) > 0, f"row {i} has no terms")
     for term in terms:
         _check_term(term, i)
+    formula = row.get("formula")
+    _expect(isinstance(formula, str), f"row {i} has no formula")
     try:
-        model = Model.from_json({"names": names, "terms": terms}, primitives)
+        model = Model.from_json({"names": None, "terms": terms}, primitives)
+        model = replace(model, names=names)
+        written = parse(formula, names, primitives)
     except ParseError as error:
         place = f"at character {error.position + 1} of the formula of row {i}"
         raise _DamageError(f"{error.reason} {place}") from None
@@ -212,6 +235,8 @@ def _model(
         raise _DamageError(f"the formula of row {i} cannot be read: {error}") from None
     used = max((column for expression in model.expressions for column in expression.columns), default=-1)
     _expect(used < n_columns, f"the formula of row {i} mentions x{used}, a column that it does not name")
+    # Both are for reading, one for people and one for programs: they must not tell different things.
+    _expect(written == model.expression, f"the formula and the terms of row {i} disagree")
     return model
 
 
@@ -220,7 +245,9 @@ def _check_term(term: Any, i: int) -> None:
         isinstance(term, dict) and isinstance(term.get("expression"), str), f"a term of row {i} is no formula"
     )
     coefficient = term.get("coefficient")
-    _expect(_is_finite(coefficient), f"a coefficient of row {i} is no finite number but {coefficient!r}")
+    _expect(
+        is_finite(coefficient), f"a coefficient of row {i} is no finite number but {shortened(coefficient)}"
+    )
 
 
 def _equations(rows: Sequence[Any], models: Sequence[Model]) -> pd.DataFrame:
@@ -242,14 +269,14 @@ def _equations(rows: Sequence[Any], models: Sequence[Model]) -> pd.DataFrame:
 def _number(value: Any, i: int) -> float | int:
     if value in ("nan", "inf", "-inf"):
         return float(value)
-    _expect(_is_finite(value), f"row {i} has {value!r} where a number should be")
+    _expect(is_finite(value), f"row {i} has {shortened(value)} where a number should be")
     number: float | int = value
     return number
 
 
 def _scores(row: Any, i: int) -> tuple[float, ...]:
     scores: Any = row.get("scores")
-    good = isinstance(scores, list) and all(_is_finite(score) and score >= 0 for score in scores)
+    good = isinstance(scores, list) and all(is_finite(score) and score >= 0 for score in scores)
     _expect(good and scores == sorted(scores), f"the errors of row {i} are no sorted list")
     return tuple(map(float, scores))
 
@@ -260,8 +287,6 @@ def _mapping(data: Mapping[str, Any], key: str) -> dict[str, Any]:
     return dict(found or {})
 
 
-def _is_finite(number: Any) -> bool:
-    try:
-        return type(number) in (int, float) and math.isfinite(number)
-    except OverflowError:  # a whole number beyond float64
-        return False
+def _is_text(value: Any) -> bool:
+    """Whether it can be written again: halves of characters cannot."""
+    return isinstance(value, str) and not any("\ud800" <= c <= "\udfff" for c in value)

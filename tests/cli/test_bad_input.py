@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -230,12 +231,13 @@ DAMAGES = [
     (in_term(coefficient=None), "is no finite number but None"),
     (in_term(coefficient="2"), "is no finite number but '2'"),
     (in_term(coefficient=True), "is no finite number but True"),
-    (in_term(coefficient=float("nan")), "is no finite number but nan"),
+    (in_term(coefficient=float("nan")), "it holds NaN, which is not JSON"),
     (in_term(coefficient=10**400), "is no finite number but 1000"),
     (lambda data: data["rows"][-1].update(terms=[]), "has no terms"),
     (lambda data: data["rows"][-1].update(terms=7), "has no terms"),
     (lambda data: data["rows"].__setitem__(-1, None), "has no terms"),
     (lambda data: data.update(names=["a", "a"]), "it does not name its columns"),
+    (lambda data: data.pop("names"), "it does not name its columns"),
     (lambda data: data.update(target=None), "it does not name its target"),
     (lambda data: data.update(chosen=99), "its chosen row, 99, is none of its rows"),
     (lambda data: data.update(chosen=-1), "its chosen row, -1, is none of its rows"),
@@ -246,6 +248,15 @@ DAMAGES = [
     (lambda data: data["rows"][-1]["table"].pop("loss"), "lacks some of its losses"),
     (lambda data: data["rows"][-1]["table"].update(loss="x"), "where a number should be"),
     (lambda data: data.update(parameters=None), "it has no parameters"),
+    (in_term(coefficient=3.0), "the formula and the terms of row 1 disagree"),
+    (in_term(expression="x1"), "the formula and the terms of row 1 disagree"),
+    (lambda data: data.update(names=["b", "a"]), "the formula and the terms of row 0 disagree"),
+    (lambda data: data["rows"][-1].update(formula="3.0*a"), "the formula and the terms of row 1 disagree"),
+    (lambda data: data["rows"][-1].update(formula="2.0*"), "of the formula of row 1"),
+    (lambda data: data["rows"][-1].pop("formula"), "row 1 has no formula"),
+    (lambda data: data["data"].update(rows=float("nan")), "it holds NaN, which is not JSON"),
+    (lambda data: data.update(target="\ud800"), "it does not name its target"),
+    (lambda data: data.update(names=["a", "\ud800"]), "it does not name its columns"),
 ]
 
 
@@ -254,7 +265,8 @@ def test_a_model_file_that_was_tampered_with_is_called_damaged(run, tmp_path, da
     (tmp_path / "d.csv").write_text(GOOD, encoding="utf-8")
     term = {"coefficient": 2.0, "expression": "x0"}
     losses = dict.fromkeys(COLUMNS[:-1], 1)
-    rows = [{"terms": [dict(term)], "table": dict(losses), "scores": [1, 2]} for _ in range(2)]
+    row = {"formula": "2.0*a", "terms": [term], "table": losses, "scores": [1, 2]}
+    rows = [deepcopy(row) for _ in range(2)]
     data = {"format": "fouriertree-model", "version": 2, "target": "y", "names": ["a", "b"], "chosen": 1}
     data |= {"rows": rows, "box": [[0, 1], [0, 1]]}
     data |= {key: {} for key in ("parameters", "described", "history", "data", "versions")}

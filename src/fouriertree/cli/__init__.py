@@ -17,8 +17,13 @@ from fouriertree.cli.documents import write
 from fouriertree.cli.errors import BAD_INPUT, INTERRUPTED, STATUSES, InputError, sentence
 from fouriertree.cli.help import Command, write_epilog
 from fouriertree.cli.output import printing, say
+from fouriertree.cli.show import shortened
+from fouriertree.visible import visible
 
 __all__ = ["app", "main"]
+
+#: of what is said about bad input, which may be quoted in it
+LONGEST_SENTENCE = 1000
 
 # Typer keeps this class in different places in different versions.
 UsageError: Any = typer.BadParameter.__mro__[1]
@@ -57,7 +62,7 @@ def say_rest() -> None:
 
 
 def fail(message: str) -> Never:
-    print(f"error: {message}", file=sys.stderr)
+    print(f"error: {shortened(visible(message), LONGEST_SENTENCE)}", file=sys.stderr)
     sys.exit(BAD_INPUT)
 
 

@@ -15,6 +15,7 @@ from fouriertree.cli.help import OUTPUT, examples
 from fouriertree.cli.options import ModelFile, Row
 from fouriertree.cli.output import printing, say
 from fouriertree.cli.words import TARGETS
+from fouriertree.visible import visible
 
 if TYPE_CHECKING:
     from fouriertree.export import Target
@@ -73,6 +74,8 @@ def export(
         if output is None:
             content["text"] = written.decode()
             if not as_json:
+                if sys.stdout.isatty() and is_obeyed(written.decode()):
+                    raise InputError(OBEYED)
                 with printing():
                     sys.stdout.write(written.decode())
         else:
@@ -92,6 +95,15 @@ def save(output: Path, content: bytes, target: Target) -> None:
 
     write_whole(output, content)
     say(f"{target.description} written to {output}")
+
+
+OBEYED = "a name in it holds characters that a terminal would obey; write it to a file with -o"
+
+
+def is_obeyed(text: str) -> bool:
+    """Whether a terminal would do something with it that is more than to show it."""
+    plain = text.replace("\t", " ")
+    return visible(plain, lines=True) != plain
 
 
 def chosen(name: str, output: Path | None) -> Target:

@@ -83,9 +83,13 @@ def save_model(path: Path, regressor: SymbolicRegressor, target: str) -> None:
 def load_regressor(path: Path) -> tuple[SymbolicRegressor, str]:
     """The regressor of a model file, and the name of its target."""
     from fouriertree.estimator import SymbolicRegressor
+    from fouriertree.saving import ModelFileError
 
     saved = read_saved(path)
-    return SymbolicRegressor.from_saved(saved), saved.target
+    try:
+        return SymbolicRegressor.from_saved(saved), saved.target
+    except ModelFileError as damage:
+        raise InputError(f"{path} is damaged: {damage}") from None
 
 
 def load_model(path: Path, row: int | None = None) -> SavedModel:

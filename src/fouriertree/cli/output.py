@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 import typer
 
 from fouriertree.cli.errors import BROKEN_PIPE, InputError, reason
+from fouriertree.visible import visible
 
 
 @contextmanager
@@ -36,7 +37,7 @@ def discard_stdout() -> None:
 
 def say(*lines: str) -> None:
     with printing():
-        print(*lines, sep="\n")
+        print(*(visible(line, lines=True) for line in lines), sep="\n")
 
 
 def write_bytes(content: bytes) -> None:
@@ -51,4 +52,4 @@ def write_bytes(content: bytes) -> None:
 
 
 def note(sentence: str) -> None:
-    print(f"note: {sentence}", file=sys.stderr)
+    print(f"note: {visible(sentence)}", file=sys.stderr)

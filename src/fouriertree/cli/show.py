@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from fouriertree.cli.output import printing
+from fouriertree.visible import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +32,7 @@ def show(regressor: SymbolicRegressor, target: str, judgement: Judgement | None 
             show_rich_table(regressor.equations_, regressor.best_index_, target, judgement)
         else:
             print(aligned(lines(regressor.equations_, regressor.best_index_, judgement)))
-        print(f"\n{target} = {regressor.get_best()['equation']}")
+        print(f"\n{visible(target)} = {visible(regressor.get_best()['equation'])}")
         if only_the_mean(regressor):
             print(ONLY_THE_MEAN)
         if judgement is not None:
@@ -90,7 +91,7 @@ def rich_table(cells: list[tuple[str, ...]], chosen: int, target: str) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(f"formulas for {target}"), box=SIMPLE_HEAD)
+    table = Table(title=Text(f"formulas for {visible(target)}"), box=SIMPLE_HEAD)
     headings, *rows = cells
     for heading in headings[:-1]:
         table.add_column(heading, justify="right", no_wrap=True)

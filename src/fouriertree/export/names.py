@@ -72,14 +72,17 @@ def unique(words: Iterable[str]) -> Iterator[str]:
 
 
 def shown(name: str) -> str:
-    r"""The name in double quotes and on one line: it can neither end a comment line nor hide what it does.
+    r"""The name in double quotes and on one line: it can end no comment and no script, and hide nothing.
 
     >>> print(shown('a "b"\n*/ c'))
     "a \"b\"\n* / c"
     """
-    return "".join(
-        c if c.isprintable() else json.dumps(c)[1:-1] for c in json.dumps(name, ensure_ascii=False)
-    ).replace("*/", "* /")
+    return (
+        "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in json.dumps(name, ensure_ascii=False))
+        .replace("*/", "* /")
+        .replace("</", "< /")
+        .replace("<!--", "< !--")
+    )
 
 
 def comments(prefix: str, columns: Iterable[Column]) -> list[str]:

@@ -134,8 +134,16 @@ class Expression(Arithmetic):
         >>> (Expression.variable(0) + Expression.variable(1) * 2).subtree(3)
         Expression('x1*2.0')
         """
-        part = slice(self.subtree_start(i), self._index(i) + 1)
-        return self.unchecked(self.op[part], self.arg[part], self.const[part], self.primitives)
+        return self.part(self.subtree_start(i), self._index(i) + 1)
+
+    def part(self, start: int, end: int) -> "Expression":
+        """The tokens from `start` to before `end`, which must be a subtree."""
+        some = slice(start, end)
+        return self.unchecked(self.op[some], self.arg[some], self.const[some], self.primitives)
+
+    def starts(self) -> list[int]:
+        """First token of every token's subtree."""
+        return postfix.starts(self._arities())
 
     def children(self, i: int) -> tuple[int, ...]:
         """Last tokens of the arguments of token i, first argument first."""

@@ -14,7 +14,7 @@ import numpy as np
 from fouriertree.expr.catalogue import BY_SYMBOL, CATALOGUE, POWER, Primitive
 from fouriertree.expr.expression import Expression
 from fouriertree.expr.opcodes import CONST, CUBE, POW, SQUARE, VAR
-from fouriertree.expr.primitives import COLUMN_NAME, CONSTANTS, PrimitiveSet, did_you_mean
+from fouriertree.expr.primitives import COLUMN_NAME, CONSTANTS, PrimitiveSet, column_number, did_you_mean
 from fouriertree.expr.text import quoted
 from fouriertree.expr.tokens import ParseError, Token, tokenize
 
@@ -184,7 +184,7 @@ class _Parser:
         if token.kind == "quoted":
             name = token.text[1:-1].replace("``", "`")
             return self._named(name, token)
-        index = int(token.text[1:]) if COLUMN_NAME.fullmatch(token.text) else None
+        index = column_number(token.text)
         named = (self.names or {}).get(token.text)
         if index is None:
             return self._named(token.text, token)

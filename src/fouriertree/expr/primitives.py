@@ -16,6 +16,7 @@ __all__ = ["CONSTANTS", "Primitive", "PrimitiveSet", "did_you_mean"]
 
 CONSTANTS = {"pi": pi, "e": e, "inf": inf, "nan": nan}
 COLUMN_NAME = re.compile(r"x[0-9]+")
+_MOST_DIGITS = 20
 # Names that are too far from ours for a spelling suggestion.
 _SYNONYMS = {
     "ln": "log",
@@ -25,6 +26,18 @@ _SYNONYMS = {
     "minus": "sub",
     "times": "mul",
 }
+
+
+def column_number(word: str) -> int | None:
+    """The number of the column that a word such as x12 names, or None; one that is beyond every table stays so.
+
+    >>> column_number("x12"), column_number("speed"), column_number("x" + 5000 * "9") > 2**31
+    (12, None, True)
+    """
+    if not COLUMN_NAME.fullmatch(word):
+        return None
+    # Python reads no whole numbers of thousands of digits, and no column needs so many.
+    return int(word[1:].lstrip("0")[:_MOST_DIGITS] or "0")
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

@@ -49,7 +49,7 @@ _SPECIAL = str.maketrans(
 
 
 def _escaped(name: str) -> str:
-    return name.translate(_SPECIAL)
+    return "".join(c if c.isprintable() else " " for c in name).translate(_SPECIAL)
 
 
 def _apply(row: Primitive, arguments: list[Any]) -> Any:

@@ -15,6 +15,8 @@ _TOKEN = re.compile(
 )
 # Characters shown on each side of a mistake.
 _WINDOW = 60
+# Characters of a reason, which may quote a name of any length.
+_LONGEST_REASON = 300
 
 
 class ParseError(ValueError):
@@ -28,13 +30,16 @@ class ParseError(ValueError):
 
     def __init__(self, reason: str, formula: str, position: int) -> None:
         super().__init__(reason, formula, position)
-        self.reason = reason
+        half = _LONGEST_REASON // 2
+        self.reason = reason if len(reason) <= _LONGEST_REASON else f"{reason[:half]}…{reason[-half:]}"
         self.formula = formula
         self.position = position
 
     def __str__(self) -> str:
         first = max(0, self.position - _WINDOW)
-        shown = re.sub(r"\s", " ", self.formula[first : self.position + _WINDOW])
+        window = re.sub(r"\s", " ", self.formula[first : self.position + _WINDOW])
+        # One character each, so that the caret stays below its place, and none that a terminal would obey.
+        shown = "".join(c if c.isprintable() else "\ufffd" for c in window)
         return f"{self.reason}\n  {shown}\n  {' ' * (self.position - first)}^"
 
 

@@ -25,7 +25,10 @@ def read_header(source: Source) -> tuple[str, list[str]]:
     record = first_record(source)
     if not record:
         raise InputError(f"{source.name} is empty; it needs a header line with the names of the columns")
-    names = {separator: names_in(record, separator) for separator in SEPARATORS}
+    try:
+        names = {separator: names_in(record, separator) for separator in SEPARATORS}
+    except csv.Error as error:  # a cell of more than 131,072 characters
+        raise InputError(f"{source.name} is not a CSV file: its header has a {error}") from None
     # The first of those that make most columns, so that commas win a tie.
     separator = max(SEPARATORS, key=lambda separator: len(names[separator]))
     if source.suffix in TAB_SUFFIXES and len(names["\t"]) > 1:

@@ -87,10 +87,25 @@ def named(names: Sequence[str]) -> list[str]:
     return [composed(name) if name.strip() else f"Unnamed: {i}" for i, name in enumerate(names)]
 
 
+def as_numbers(cells: pd.Series) -> pd.Series:
+    """The cells as numbers, and NaN where one is text."""
+    try:
+        return pd.to_numeric(cells, errors="coerce")
+    except OverflowError:  # pandas takes whole numbers beyond float64 for whole numbers all the same
+        return cells.map(number_or_nan)
+
+
+def number_or_nan(cell: object) -> float:
+    try:
+        return float(str(cell))
+    except ValueError:
+        return np.nan
+
+
 def column_of_numbers(table: str, name: str, cells: pd.Series, advice: str) -> NDArray[np.float64]:
     where = f"column {name!r} of {table}"
     if not pd.api.types.is_numeric_dtype(cells):
-        parsed = pd.to_numeric(cells, errors="coerce")
+        parsed = as_numbers(cells)
         text = np.flatnonzero(parsed.isna() & cells.notna())
         if len(text):
             raise InputError(f"{where} has text in row {text[0] + 1}: {cells.iloc[text[0]]!r}{advice}")

@@ -39,7 +39,20 @@ def same_text(notation: Notation, added: dict[str, NDArray[np.float64]], separat
     cells = text.as_written(notation)
     for name, values in added.items():
         cells[name] = [name, *(repr(value).replace(".", notation.decimal) for value in values.tolist())]
-    return str(cells.to_csv(index=False, header=False, sep=separator, lineterminator="\n"))
+    rows = (separator.join(quoted(cell, separator) for cell in row) for row in cells.to_numpy())
+    return "".join(f"{row}\n" for row in rows)
+
+
+def quoted(cell: object, separator: str) -> str:
+    """A cell, in quotes where it needs them; those who write CSV files elsewhere forget the carriage return.
+
+    >>> [quoted(cell, ",") for cell in ("1.5", "a,b", 'a"b', "a\\rb", " a", float("nan"))]
+    ['1.5', '"a,b"', '"a""b"', '"a\\rb"', '" a"', '']
+    """
+    if not isinstance(cell, str):  # the end of a short row
+        return ""
+    special = cell.startswith((" ", "\ufeff")) or any(mark in cell for mark in (separator, '"', "\r", "\n"))
+    return '"' + cell.replace('"', '""') + '"' if special else cell
 
 
 def plain_text(cells: pd.DataFrame, separator: str) -> str:

@@ -1,0 +1,62 @@
+"""What all targets share: what a refusal must look like, and choices made from bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import TypeVar
+
+Option = TypeVar("Option")
+#: characters of a refusal
+LONGEST_SENTENCE = 2000
+
+
+def check_sentence(message: str) -> None:
+    """A refusal is one line of words, and not of Python's inner workings."""
+    assert message.strip(), "a refusal without a word"
+    assert len(message) <= LONGEST_SENTENCE, f"a refusal of {len(message)} characters"
+    assert "Traceback" not in message
+    assert "object at 0x" not in message
+
+
+def text_of(data: bytes) -> str:
+    """Any text, also with halves of characters, which UTF-8 has not."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+class Choices:
+    """Decisions read from bytes, one after the other; when they are used up, the first option is taken."""
+
+    def __init__(self, data: bytes) -> None:
+        self._bytes = iter(data)
+
+    def number(self, n: int) -> int:
+        """A number below n."""
+        return next(self._bytes, 0) % n
+
+    def pick(self, options: Sequence[Option]) -> Option:
+        return options[self.number(len(options))]
+
+    def chance(self, share: float) -> bool:
+        return next(self._bytes, 255) < 256 * share
+
+
+_folder: list[Path] = []
+
+
+def scratch(name: str, content: bytes) -> Path:
+    """A file with this content, in memory where the system allows it."""
+    if not _folder:
+        memory = Path("/dev/shm")
+        _folder.append(Path(mkdtemp(prefix="fuzz-", dir=memory if memory.is_dir() else None)))
+    path = _folder[0] / name
+    path.write_bytes(content)
+    return path
+
+
+def clean() -> None:
+    """Remove the files."""
+    while _folder:
+        rmtree(_folder.pop())

@@ -1,0 +1,117 @@
+"""Model files: what loads says what the file says, and saves to the same bytes."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from fouriertree import Model, SymbolicRegressor
+from fouriertree.engine import ReferenceEngine
+from fouriertree.export import ExportError, export
+from fouriertree.expr import parse
+from fouriertree.saving import ModelFileError, file_of, from_bytes
+
+from .cases import check_sentence
+
+#: columns that are tried at most
+MOST_COLUMNS = 50
+EXPORTS = ("python", "c", "sqlite", "excel", "latex", "json", "javascript")
+
+
+@cache
+def model_files() -> list[bytes]:
+    """Files of small fits, with names that are words, that are not, and without."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.5, 2.0, (40, 2))
+    y = 4.0 * np.sin(X[:, 0]) + 0.5 * X[:, 1] + rng.normal(0.0, 0.01, 40)
+    files = []
+    for names in (["angle", "speed"], ["a b", "x0"], None):
+        fitted = SymbolicRegressor(feature_names=names, max_evaluations=3000, random_state=0).fit(X, y)
+        files.append(file_of(fitted.as_saved("y")))
+    return files
+
+
+def check_model_file(data: bytes) -> None:
+    try:
+        saved = from_bytes(data)
+    except ModelFileError as error:
+        check_sentence(str(error))
+        return
+    once = file_of(saved)
+    assert file_of(from_bytes(once)) == once
+    told = json.loads(data)
+    assert saved.chosen == told["chosen"]
+    assert (saved.names, saved.target) == (
+        None if told["names"] is None else tuple(told["names"]),
+        told["target"],
+    )
+    for model, row in zip(saved.models, told["rows"], strict=True):
+        check_model(model, row, len(saved.box))
+    check_regressor(saved)
+
+
+def check_model(model: Model, row: dict[str, Any], n_columns: int) -> None:
+    """The model predicts what its terms say, term by term, and its formula is the one that people read."""
+    assert parse(row["formula"], model.names) == model.expression
+    if n_columns > MOST_COLUMNS:
+        return
+    X = np.random.default_rng(1).uniform(-2.0, 2.0, (4, n_columns))
+    total = np.zeros(4)
+    with np.errstate(all="ignore"):
+        for term in row["terms"]:
+            total += float(term["coefficient"]) * parse(term["expression"]).evaluate(X)
+        found = model.predict(X, ReferenceEngine())
+    np.testing.assert_array_equal(found, total)
+    for target in EXPORTS:
+        try:
+            assert export(model, target)
+        except ExportError as error:
+            check_sentence(str(error))
+
+
+def check_regressor(saved: Any) -> None:
+    """Whatever a file promises, the regressor that comes of it can be printed and asked."""
+    try:
+        regressor = SymbolicRegressor.from_saved(saved)
+    except ModelFileError as error:
+        check_sentence(str(error))
+        return
+    assert str(regressor).isprintable() or "\n" in str(regressor)
+    if len(saved.box) <= MOST_COLUMNS:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            X = np.zeros((2, len(saved.box)))
+            values = regressor.predict(X, interval=0.9).value
+        np.testing.assert_array_equal(values, regressor.model_.predict(X))
+
+
+def check_description(data: bytes) -> None:
+    """`Model.from_json` takes what `to_json` writes, and refuses the rest."""
+    try:
+        told = json.loads(data)
+    except (ValueError, RecursionError):
+        return
+    try:
+        model = Model.from_json(told)
+    except ValueError as error:
+        check_sentence(getattr(error, "reason", str(error)))
+        return
+    again = Model.from_json(model.to_json())
+    assert (again.coefficients, again.expressions, again.names) == (
+        model.coefficients,
+        model.expressions,
+        model.names,
+    )
+
+
+def descriptions() -> list[bytes]:
+    models = [
+        Model((0.5, 2.0), (parse("1"), parse("sin(x0)")), ("angle",)),
+        Model((-1e-300, 3.0), (parse("x0*x1"), parse("pdiv(x0, x2)")), None),
+        Model((), (), ()),
+    ]
+    return [json.dumps(model.to_json()).encode() for model in models]

@@ -1,0 +1,225 @@
+"""What hostile input has found, case by case."""
+
+import json
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fouriertree import Model, PrimitiveSet, SymbolicRegressor, parse
+from fouriertree.checks import whole_limit
+from fouriertree.export import export
+from fouriertree.expr import ParseError
+from fouriertree.guesses import parse_guesses
+from fouriertree.losses import as_loss
+from fouriertree.saving import ModelFileError, file_of, from_bytes, from_json
+from fuzz.models import model_files
+
+X = np.random.default_rng(0).normal(size=(12, 2))
+Y = 2.0 * X[:, 0] + 1.0
+
+
+def fitted(X=X, y=Y, **parameters):
+    return SymbolicRegressor(**{"max_evaluations": 300, "random_state": 0} | parameters).fit(X, y)
+
+
+# Formulas ---------------------------------------------------------------------------------------------------
+def test_a_column_with_thousands_of_digits_is_no_column():
+    with pytest.raises(ParseError, match="there is no column x999"):
+        parse("x" + "9" * 5000)
+    with pytest.raises(ParseError, match="there is no column x999"):
+        parse_guesses(["x" + "9" * 5000], ["a"], PrimitiveSet.default())
+    assert parse("x" + "0" * 5000 + "7") == parse("x7")
+
+
+def test_a_name_of_any_length_is_quoted_in_part():
+    with pytest.raises(ParseError) as caught:
+        parse("a" * 100_000)
+    assert len(caught.value.reason) < 310
+
+
+def test_the_place_of_a_mistake_is_shown_without_control_characters():
+    with pytest.raises(ParseError) as caught:
+        parse("x0 + \x1b[31m")
+    assert "\x1b" not in str(caught.value)
+
+
+def seconds(action):
+    started = time.process_time()
+    action()
+    return time.process_time() - started
+
+
+@pytest.mark.parametrize("sign", ["*", "+"])
+def test_a_long_model_is_assembled_in_time_that_grows_with_its_length(sign):
+    tree = parse(sign.join(["x0"] * 20_000))
+    # With a walk to the leaf at every factor it was minutes.
+    assert seconds(lambda: Model((2.0,), (tree,)).expression) < 5.0
+    assert seconds(lambda: Model.from_expression(tree)) < 5.0
+
+
+def test_a_sum_of_more_addends_than_python_has_frames_is_taken_apart_in_order():
+    tree = parse("x0 - (x1 - x2)" + " + x3" * 5000)
+    model = Model.from_expression(tree)
+    assert model.coefficients[:3] == (1.0, -1.0, 1.0)
+    assert [str(e) for e in model.expressions[:4]] == ["x0", "x1", "x2", "x3"]
+    assert model.n_terms == 5003
+
+
+def test_a_guess_with_thousands_of_unknown_numbers_is_read_at_once():
+    text = "+".join(f"a{i}*u" for i in range(3000))
+    assert seconds(lambda: parse_guesses([text], ["u"], PrimitiveSet.default())) < 5.0
+
+
+# Tables -----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        (np.ma.array(X, mask=X > 1.0), "X has masked cells"),
+        (X.astype("M8[s]"), r"column 0 holds datetime64\[s\]; turn it into numbers"),
+        (pd.DataFrame({"t": pd.to_timedelta(np.arange(12))}), "column 't' holds timedelta64"),
+        (X + 1j, "Complex data not supported"),
+        (np.where(X > 1.0, 10**400, X.astype(object)), "beyond the range of float64"),
+        (np.where(X > 1.0, pd.NA, X.astype(object)), "has a missing value"),
+        (pd.DataFrame(X, columns=["a", "a"]), "2 columns are called 'a'"),
+        (pd.DataFrame(X, columns=pd.Index(["\ud800", "b"], dtype=object)), "half of a character"),
+    ],
+)
+def test_a_table_that_is_no_table_of_numbers_is_refused(table, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        fitted(table)
+
+
+def test_a_cell_that_is_no_number_is_shown_with_its_column():
+    with pytest.raises(TypeError, match=r"column 1 is not numeric: it contains \{'a': 1\}"):
+        fitted(np.array([[1.0, {"a": 1}], [2.0, 3.0]], dtype=object), [1.0, 2.0])
+
+
+def test_what_is_masked_is_not_predicted_either():
+    model = fitted()
+    with pytest.raises(ValueError, match="X has masked cells"):
+        model.predict(np.ma.array(X, mask=X > 1.0))
+    with pytest.raises(ValueError, match="turn it into numbers"):
+        model.predict(X.astype("M8[s]"))
+
+
+def test_an_array_whose_mask_hides_nothing_is_an_array():
+    assert fitted(np.ma.array(X)).get_best()["equation"] == fitted().get_best()["equation"]
+
+
+@pytest.mark.parametrize(
+    "y", [np.ma.array(Y, mask=Y > 1.0), Y.astype("M8[s]"), np.array([10**400] * 12, object)]
+)
+def test_a_target_that_is_not_made_of_numbers_is_refused(y):
+    with pytest.raises(ValueError, match=r"masked|turn it into numbers|beyond the range"):
+        fitted(X, y)
+
+
+# Parameters -------------------------------------------------------------------------------------------------
+def test_an_infinite_limit_is_none():
+    assert whole_limit(np.inf) is None
+    assert fitted(max_evaluations=np.inf, time_limit=1.0).get_best()["equation"] == "2*x0 + 1"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("loss", np.array([1, 2])),
+        ("model_selection", np.array(["mdl", "best"])),
+        ("progress", np.array([True, False])),
+        ("progress", "yes"),
+        ("complexities", {1: 2}),
+        ("nesting", {1: {}}),
+    ],
+)
+def test_a_parameter_of_another_kind_is_named(name, value):
+    with pytest.raises(ValueError, match=name):
+        fitted(**{name: value})
+
+
+def test_a_loss_that_is_not_a_number_is_called_so():
+    with pytest.raises(ValueError, match="loss must return a number for every row"):
+        fitted(loss=lambda y, predicted: y * np.nan)
+    assert as_loss(lambda y, p: np.abs(y - p), 0.5).cost(np.ones(2), np.zeros(2)).tolist() == [1.0, 1.0]
+
+
+# Model files ------------------------------------------------------------------------------------------------
+def test_a_column_without_a_name_survives_its_file():
+    model = fitted(pd.DataFrame(X, columns=["", "b"]))
+    content = file_of(model.as_saved())
+    again = SymbolicRegressor.from_saved(from_bytes(content))
+    assert str(again) == str(model)
+    assert file_of(again.as_saved()) == content
+
+
+def test_half_of_a_character_in_a_parameter_can_be_saved():
+    data = json.loads(model_files()[0])
+    data["described"] = {"search": "\ud800"}
+    assert json.loads(file_of(from_json(data))) == data
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"unknown": 1}, "a parameter 'unknown'"),
+        ({"n_jobs": "all"}, "n_jobs, 'all',"),
+        ({"n_jobs": 0}, "n_jobs, 0,"),
+    ],
+)
+def test_a_parameter_that_no_regressor_has_is_damage(tmp_path, parameters, sentence):
+    data = json.loads(model_files()[0])
+    data["parameters"] |= parameters
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(ModelFileError, match=f"model.json is damaged: .*{sentence}"):
+        SymbolicRegressor.load(path)
+
+
+def test_a_file_that_says_a_thing_twice_is_damaged():
+    content = model_files()[0].replace(b'"chosen": ', b'"chosen": 0, "chosen": ')
+    with pytest.raises(ModelFileError, match="says the same thing twice"):
+        from_bytes(content)
+
+
+def test_every_digit_of_a_coefficient_counts():
+    """Whichever digit of a formula's terms is changed, the file is no longer taken."""
+    data = json.loads(model_files()[0])
+    for i, row in enumerate(data["rows"]):
+        for j, term in enumerate(row["terms"]):
+            changed = json.loads(model_files()[0])
+            changed["rows"][i]["terms"][j]["coefficient"] = float(np.nextafter(term["coefficient"], np.inf))
+            with pytest.raises(ModelFileError, match=f"the formula and the terms of row {i} disagree"):
+                from_json(changed)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None, [], {}, {"names": None}, {"names": "ab", "terms": []}, {"names": ["a", "a"], "terms": []},
+        {"names": None, "terms": {}}, {"names": None, "terms": [1]}, {"names": None, "terms": [{"expression": "x0"}]},
+        {"names": None, "terms": [{"expression": 1, "coefficient": 1}]},
+        {"names": None, "terms": [{"expression": "x0", "coefficient": "1"}]},
+        {"names": ["a"], "terms": [{"expression": "x1", "coefficient": 1}]},
+    ],
+)  # fmt: skip
+def test_a_description_that_is_none_is_refused_with_a_sentence(data):
+    with pytest.raises(ValueError, match=r"names|terms?|mentions"):
+        Model.from_json(data)
+
+
+# Names ------------------------------------------------------------------------------------------------------
+def test_a_name_does_not_end_the_script_that_its_formula_stands_in():
+    text = export(Model((1.0,), (parse("x0"),), ("</script><script>alert(1)<!--",)), "javascript")
+    assert "</" not in text
+    assert "<!--" not in text
+
+
+def test_half_of_a_character_can_be_written_as_json():
+    model = Model((1.0,), (parse("x0"),), ("\ud800",))
+    text = export(model, "json")
+    assert json.loads(text.encode())["names"] == ["\ud800"]
+
+
+def test_a_break_of_lines_in_a_name_is_a_space_in_latex():
+    assert Model((1.0,), (parse("x0"),), ("a\n\nb\x1b",)).latex() == r"\text{a  b }"
