@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from numbers import Integral
 from typing import Any
 
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 
 
 def refuse_text(X: Any, y: Any) -> None:
-    """ValueError that names the first column with text in it; other checks are scikit-learn's."""
-    table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X) if has_text(X) else pd.DataFrame()
+    """ValueError that names a column with text in it, or one that is there twice; other checks are scikit-learn's."""
+    refuse_twins(getattr(X, "columns", ()))
+    table = table_with_text(X)
     columns = [(f"column {name!r}", table.iloc[:, i]) for i, name in enumerate(table.columns)]
     if has_text(y):
         columns.append(("y", pd.Series(np.ravel(y))))
@@ -24,6 +26,23 @@ def refuse_text(X: Any, y: Any) -> None:
         for cell in cells:
             if isinstance(cell, str) and not is_number(cell):
                 raise not_numeric(what, cell)
+
+
+def refuse_twins(names: Iterable[Any]) -> None:
+    """ValueError if two columns have one name."""
+    name, times = (Counter(map(str, names)).most_common(1) or [("", 1)])[0]
+    if times > 1:
+        raise ValueError(f"{times} columns are called {name!r}, and a formula could not tell them apart")
+
+
+def table_with_text(X: Any) -> pd.DataFrame:
+    """X as a table, in which a column of text has a name; without columns if there is no text in it."""
+    if isinstance(X, pd.DataFrame):
+        return X
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):  # of polars and the like
+        arrays = {name: np.asarray(X[name]) for name in X.columns}
+        return pd.DataFrame({name: array for name, array in arrays.items() if has_text(array)})
+    return pd.DataFrame(X) if has_text(X) else pd.DataFrame()
 
 
 def numeric_target(y: Any) -> Any:

@@ -39,8 +39,8 @@ FEW_ROWS = 20
 MOST_ROWS = 10_000
 #: nats that short numbers may cost altogether
 SHORTER_NUMBERS = 5.0
-#: rounds of reweighting for losses that are not squares
-REWEIGHTED = 12
+#: rounds of reweighting for losses that are not squares, and the gain below which log-odds need no more of them
+REWEIGHTED, SETTLED = 12, 1e-7
 #: the stream that a sample of rows is drawn from: another one than that of the rows held back
 SAMPLE = 7
 #: rows that are searched for poles
@@ -97,6 +97,26 @@ class Rows:
         with np.errstate(all="ignore"):
             return float(np.average(self.loss.cost(self.space.y[rows], predicted[rows]), weights=weights))
 
+    def explained(self, predicted: NDArray[np.float64]) -> float:
+        """R², or for log-odds the share of the deviance that is explained, by McFadden's rule."""
+        if not self.loss.logistic:
+            return r_squared(self.space, predicted)
+        nothing = self.cost_of_constant()
+        return 1.0 - self.cost(predicted) / nothing if nothing > 0.0 else 0.0
+
+    def cost_of_constant(self) -> float:
+        space = self.space
+        return self.cost(np.full(len(space.y), self.loss.constant(space.y, space.weights)))
+
+    def part(self, which: NDArray[np.bool_]) -> Rows:
+        """Some of the rows."""
+        space = self.space
+        return Rows(
+            EmpiricalSpace(space.X[which], space.y[which], space.weights[which], space.engine),
+            self.seen[which],
+            self.loss,
+        )
+
     def with_engine(self, engine: Engine) -> Rows:
         space = self.space
         return Rows(EmpiricalSpace(space.X, space.y, space.weights, engine), self.seen, self.loss)
@@ -106,13 +126,9 @@ class Rows:
         n = len(self.seen)
         if n <= most:
             return self
-        rows = np.sort(np.random.default_rng([seed, SAMPLE]).permutation(n)[:most])
-        space = self.space
-        return Rows(
-            EmpiricalSpace(space.X[rows], space.y[rows], space.weights[rows], space.engine),
-            self.seen[rows],
-            self.loss,
-        )
+        kept = np.zeros(n, dtype=bool)
+        kept[np.random.default_rng([seed, SAMPLE]).permutation(n)[:most]] = True
+        return self.part(kept)
 
     @cached_property
     def positive(self) -> frozenset[int]:
@@ -155,6 +171,9 @@ def finished(
     space = rows.space
     kept, best = needed_terms(space, np.array(terms[0]), list(terms[1]))
     whole = canonical(sum_of_terms(best.tolist(), [terms[1][i] for i in kept]), primitives, rows.positive)
+    if rows.loss.logistic:
+        # A search fits squares; before rows held back may judge a formula, its log-odds are fitted to the others.
+        whole = refitted(whole, rows.part(rows.seen))
     before = space.values([whole])[0]
     if not np.isfinite(before).all():
         return None
@@ -171,10 +190,10 @@ def finished(
         final, after = whole, before
     model = Model.from_expression(final, names)
     loss = rows.cost(after)
-    r2 = 1.0 if loss <= exact else r_squared(space, after)
+    r2 = 1.0 if loss <= exact else rows.explained(after)
     validation = rows.cost(before, ~rows.seen)
     away = runs_away(final, space.X[:: 1 + len(space.X) // POLE_ROWS])
-    errors = (space.y - before)[~rows.seen]
+    errors = np.zeros(0) if rows.loss.logistic else (space.y - before)[~rows.seen]
     return Row(model, complexity(final), rows.cost(before, rows.seen), validation, loss, r2, away, errors)
 
 
@@ -190,11 +209,18 @@ def refitted(whole: Expression, rows: Rows) -> Expression:
     space = rows.space
     if rows.loss.squared:
         return snapped(whole, space.X, space.y, space.weights)
+    best, least = whole, np.inf
     for _ in range(REWEIGHTED):
         with np.errstate(all="ignore"):
             predicted = whole.evaluate(space.X)
-        whole = fitted_numbers(whole, space.X, space.y, space.weights * rows.loss.weights(space.y, predicted))
-    return whole
+            if rows.loss.logistic:
+                # Newton's steps may go too far; where they do, the best place on the way stays.
+                if not (cost := rows.cost(predicted)) < least * (1.0 - SETTLED):
+                    break
+                best, least = whole, cost
+            target, weights = rows.loss.working(space.y, predicted)
+        whole = fitted_numbers(whole, space.X, target, space.weights * weights)
+    return best if rows.loss.logistic else whole
 
 
 def exact_loss(space: EmpiricalSpace) -> float:
@@ -221,7 +247,7 @@ def judged_by(rows: Rows, found: Sequence[Row]) -> list[Row]:
     """The same formulas with their losses on more rows, without those that are not finite on all of them."""
     predicted = rows.space.values([row.model.expression for row in found])
     return [
-        replace(row, final_loss=rows.cost(values), r2=r_squared(rows.space, values))
+        replace(row, final_loss=rows.cost(values), r2=rows.explained(values))
         for row, values in zip(found, predicted, strict=True)
         if np.isfinite(values).all()
     ]
@@ -258,11 +284,11 @@ def description_length(row: Row, rows: Rows, exact: float) -> float:
 
     A term that is but a column with a number costs two nats less: with so few of them, one is soon told.
     A fitted number is written down as precisely as the data know it, ½·log(n) + 0.35·log(1/r); a short one costs less.
-    Twice the first part for absolute errors; no end where numbers are as many as the rows, which they interpolate.
+    Twice the first part for absolute errors, and n·loss for log-odds; no end where numbers are as many as the rows,
+    which they interpolate.
     """
     n = min(len(rows.space.y), MOST_ROWS)
-    constant = np.average(rows.space.y, weights=rows.space.weights)
-    spread = max(rows.cost(np.full(len(rows.space.y), constant)), exact, np.finfo(float).tiny)
+    spread = max(rows.cost_of_constant(), exact, np.finfo(float).tiny)
     log_share = np.log(max(row.final_loss, exact, np.finfo(float).tiny) / spread)
     # Where rows are few, a number takes away one of them: up to the full half.
     per_digit = min(0.5, NATS_PER_DIGIT + 1.0 / n)
@@ -270,9 +296,12 @@ def description_length(row: Row, rows: Rows, exact: float) -> float:
     numbers = costs_of_numbers(row.model.expression, fitted, decimals=n >= FEW_ROWS)
     if len(numbers) >= n - 1:
         return np.inf
-    power = 1.0 if rows.loss.name in ("absolute", "quantile") else 0.5
     columns = sum(e.size == 1 and e.op[0] == VAR for e in row.model.expressions)
     form = NATS_PER_UNIT * row.complexity - NATS_FOR_A_COLUMN * columns
+    if rows.loss.logistic:
+        # The mean loss of log-odds is in nats already.
+        return float(n * (row.final_loss - spread) + sum(numbers) + form)
+    power = 1.0 if rows.loss.name in ("absolute", "quantile") else 0.5
     return float(power * n * log_share + sum(numbers) + form)
 
 

@@ -112,14 +112,23 @@ def _plain(value: Any) -> Any:
 # Reading ----------------------------------------------------------------------------------------------------
 def load(path: Path, primitives: PrimitiveSet | None = None) -> SavedFormulas:
     """The formulas of a file; `primitives` knows operators of your own that they use."""
+    return understood(path, read_json(path), primitives)
+
+
+def read_json(path: Path) -> Any:
+    """What a file holds; ModelFileError if it cannot be read, or is no JSON."""
     try:
         content = path.read_bytes()
     except OSError as error:
         raise ModelFileError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
     try:
-        data = json.loads(content)
+        return json.loads(content)
     except (ValueError, RecursionError):
         raise ModelFileError(f"{path} is not a model file: it is not JSON") from None
+
+
+def understood(path: Path, data: Any, primitives: PrimitiveSet | None = None) -> SavedFormulas:
+    """The formulas that the content of a file describes; ModelFileError, which names the file, if it does not."""
     try:
         return from_json(data, primitives)
     except _NotOursError as other:
@@ -161,6 +170,10 @@ def from_json(data: Any, primitives: PrimitiveSet | None = None) -> SavedFormula
 
 
 def _check_format(data: Any) -> None:
+    if isinstance(data, dict) and "parts" in data:
+        raise _NotOursError(
+            "holds several tables of formulas; read it in Python, with the class that saved it"
+        )
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise _NotOursError(
             "is not a model file; `fouriertree fit -o` and `SymbolicRegressor.save` write one"
