@@ -29,7 +29,7 @@ SUMMED = ("traverses_", "evaluations_", "seconds_")
 def names_of_outputs(y: Any) -> list[str] | None:
     """The names of the columns of y; None if it has but one."""
     try:
-        shape = y.shape if hasattr(y, "shape") else np.shape(y)
+        shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
     except ValueError:  # rows of unequal length, about which scikit-learn has a sentence
         return None
     if len(shape) != 2 or shape[1] < 2:
