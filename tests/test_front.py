@@ -9,7 +9,6 @@ from fouriertree.expr.complexity import Complexity
 from fouriertree.front import (
     COLUMNS,
     Row,
-    Rows,
     choose,
     description_length,
     finished,
@@ -20,6 +19,7 @@ from fouriertree.front import (
     terms_for,
 )
 from fouriertree.losses import as_loss
+from fouriertree.rows import Rows
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-2, 2, (60, 2))

@@ -30,7 +30,7 @@ from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.fitted import FittedFormulas, error_sizes, plain_parameters
-from fouriertree.front import ROUNDING, Row, Rows, choose, finished, tabulated, terms_for
+from fouriertree.front import ROUNDING, Row, choose, finished, tabulated, terms_for
 from fouriertree.guesses import parse_guesses
 from fouriertree.intervals import left_out_scores, rows_for
 from fouriertree.journal import Earlier, Image, Journal, changed, check_same_data, extended, parameters_of
@@ -41,6 +41,7 @@ from fouriertree.outputs import fit_outputs, forget_outputs, names_of_outputs
 from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
 from fouriertree.repeats import Table, counted
+from fouriertree.rows import Rows
 from fouriertree.runs import RunFolder
 from fouriertree.saving import file_of, fingerprint, versions_here
 from fouriertree.search import Budget, Hybrid, Observer, Search, run

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fouriertree.engine import Engine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.opcodes import VAR
-from fouriertree.losses import Loss
 from fouriertree.model import Model, sum_of_terms
 from fouriertree.observers import Terms
 from fouriertree.poles import WORTH_A_POLE, runs_away
+from fouriertree.rows import Rows, exact_loss, mean_square
 from fouriertree.snapping import ROWS as SNAPPING_ROWS
 from fouriertree.snapping import costs_of_numbers, fitted_numbers, snapped
 from fouriertree.space import EmpiricalSpace
 
 #: a residual this small, relative to y, is the rounding of the arithmetic; so is a term of this size
 ROUNDING = 1e-12
-#: a sum is exact if its errors are this small, relative to y: an exact law loses some digits where terms cancel
-EXACT = 1e-11
 #: what one unit of complexity costs, in nats, when a row is chosen
 NATS_PER_UNIT = 1.5
 #: nats that a term costs less if it is but a column with a number: of all terms these are the likeliest
@@ -41,8 +37,6 @@ MOST_ROWS = 10_000
 SHORTER_NUMBERS = 5.0
 #: rounds of reweighting for losses that are not squares, and the gain below which log-odds need no more of them
 REWEIGHTED, SETTLED = 12, 1e-7
-#: the stream that a sample of rows is drawn from: another one than that of the rows held back
-SAMPLE = 7
 #: rows that are searched for poles
 POLE_ROWS = 20_000
 DIGITS = 6
@@ -78,62 +72,6 @@ def least_squares(space: EmpiricalSpace, values: NDArray[np.float64]) -> NDArray
     design = (values * roots / lengths[:, None]).T
     found: NDArray[np.float64] = np.linalg.lstsq(design, roots * space.y, rcond=None)[0] / lengths
     return found
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The data of a fit: all rows, and which of them the search saw; it was checked on the others."""
-
-    space: EmpiricalSpace
-    seen: NDArray[np.bool_]
-    loss: Loss
-
-    def cost(self, predicted: NDArray[np.float64], which: NDArray[np.bool_] | None = None) -> float:
-        """Mean cost of the errors over all rows, or over some; NaN over none."""
-        rows = slice(None) if which is None else which
-        weights = self.space.weights[rows]
-        if not len(weights):
-            return np.nan
-        with np.errstate(all="ignore"):
-            return float(np.average(self.loss.cost(self.space.y[rows], predicted[rows]), weights=weights))
-
-    def explained(self, predicted: NDArray[np.float64]) -> float:
-        """R², or for log-odds the share of the deviance that is explained, by McFadden's rule."""
-        if not self.loss.logistic:
-            return r_squared(self.space, predicted)
-        nothing = self.cost_of_constant()
-        return 1.0 - self.cost(predicted) / nothing if nothing > 0.0 else 0.0
-
-    def cost_of_constant(self) -> float:
-        space = self.space
-        return self.cost(np.full(len(space.y), self.loss.constant(space.y, space.weights)))
-
-    def part(self, which: NDArray[np.bool_]) -> Rows:
-        """Some of the rows."""
-        space = self.space
-        return Rows(
-            EmpiricalSpace(space.X[which], space.y[which], space.weights[which], space.engine),
-            self.seen[which],
-            self.loss,
-        )
-
-    def with_engine(self, engine: Engine) -> Rows:
-        space = self.space
-        return Rows(EmpiricalSpace(space.X, space.y, space.weights, engine), self.seen, self.loss)
-
-    def sample(self, most: int, seed: int) -> Rows:
-        """At most so many of the rows: of those that the search saw and of the others alike."""
-        n = len(self.seen)
-        if n <= most:
-            return self
-        kept = np.zeros(n, dtype=bool)
-        kept[np.random.default_rng([seed, SAMPLE]).permutation(n)[:most]] = True
-        return self.part(kept)
-
-    @cached_property
-    def positive(self) -> frozenset[int]:
-        """Columns without zeros and negative values."""
-        return frozenset(np.flatnonzero((self.space.X > 0.0).all(axis=0)).tolist())
 
 
 @dataclass(frozen=True)
@@ -197,13 +135,6 @@ def finished(
     return Row(model, complexity(final), rows.cost(before, rows.seen), validation, loss, r2, away, errors)
 
 
-def r_squared(space: EmpiricalSpace, predicted: NDArray[np.float64]) -> float:
-    """1 − Σ w·error² / Σ w·(y − mean)²; of a constant y, 1 if it is exact and 0 otherwise."""
-    spread = mean_square(space, space.y - np.average(space.y, weights=space.weights))
-    error = mean_square(space, space.y - predicted)
-    return 1.0 - error / spread if spread > 0.0 else float(error == 0.0)
-
-
 def refitted(whole: Expression, rows: Rows) -> Expression:
     """The formula with its numbers fitted to all rows, and short ones where they do as well."""
     space = rows.space
@@ -221,16 +152,6 @@ def refitted(whole: Expression, rows: Rows) -> Expression:
             target, weights = rows.loss.working(space.y, predicted)
         whole = fitted_numbers(whole, space.X, target, space.weights * weights)
     return best if rows.loss.logistic else whole
-
-
-def exact_loss(space: EmpiricalSpace) -> float:
-    """The loss below which a formula is exact: rounding, relative to the spread of y or to y itself."""
-    spread = mean_square(space, space.y - np.average(space.y, weights=space.weights))
-    return max(EXACT**2 * spread, (8.0 * np.finfo(float).eps) ** 2 * mean_square(space, space.y))
-
-
-def mean_square(space: EmpiricalSpace, errors: NDArray[np.float64]) -> float:
-    return float(np.average(errors**2, weights=space.weights))
 
 
 def tabulated(found: Sequence[Row], rows: Rows, everything: Rows) -> tuple[list[Row], pd.DataFrame]:
