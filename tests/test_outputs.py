@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -146,3 +147,45 @@ def test_text_in_a_target_is_named():
     Y = pd.DataFrame({"p": [1.0, 2.0], "q": ["1", "many"]})
     with pytest.raises(ValueError, match="y is not numeric: it contains 'many'"):
         SymbolicRegressor().fit([[1.0], [2.0]], Y)
+
+
+def test_stop_ends_the_search_that_runs_and_those_to_come(motion):
+    model = SymbolicRegressor(random_state=0)
+
+    @dataclass(frozen=True)
+    class Asking(FTG):
+        """FTG during which somebody asks for the end."""
+
+        def step(self, problem, state, budget):
+            assert model.stop()
+            return super().step(problem, state, budget)
+
+    model.set_params(search=Asking()).fit(*motion)
+    assert model.stop_reason_[0] == "stopped"
+    assert model.estimators_[1].time_limit == 0.0
+    assert not model.stop()
+
+
+def test_a_warm_start_goes_on_with_every_target(motion):
+    model = SymbolicRegressor(FTG(), max_evaluations=200, warm_start=True).fit(*motion)
+    seed, before = model.seed_, [one.evaluations_ for one in model.estimators_]
+    model.fit(*motion)
+    assert model.seed_ == seed
+    assert all(one.evaluations_ > some for one, some in zip(model.estimators_, before, strict=True))
+
+
+def test_every_target_has_a_run_of_its_own_which_can_go_on_with_its_column(motion, tmp_path):
+    X, Y = motion
+    model = SymbolicRegressor(FTG(max_terms=2), run_dir=tmp_path, random_state=0).fit(X, Y)
+    folders = [one.run_path_ for one in model.estimators_]
+    assert len(set(folders)) == 2
+    with pytest.raises(ValueError, match="a run has one target; give the column of y that it is about"):
+        SymbolicRegressor.resume(folders[0], X, Y, search=FTG(max_terms=2))
+
+
+def test_a_fit_that_fails_leaves_nothing_running(motion):
+    X, Y = motion
+    model = SymbolicRegressor(operators=["sine"])
+    with pytest.raises(ValueError, match="did you mean 'sin'"):
+        model.fit(X, Y)
+    assert not model.stop()

@@ -213,7 +213,7 @@ def description_length(row: Row, rows: Rows, exact: float) -> float:
     log_share = np.log(max(row.final_loss, exact, np.finfo(float).tiny) / spread)
     # Where rows are few, a number takes away one of them: up to the full half.
     per_digit = min(0.5, NATS_PER_DIGIT + 1.0 / n)
-    fitted = 0.5 * np.log(n) - per_digit * min(log_share, 0.0)
+    fitted = 0.5 * np.log(n) - (0.0 if rows.loss.logistic else per_digit * min(log_share, 0.0))
     numbers = costs_of_numbers(row.model.expression, fitted, decimals=n >= FEW_ROWS)
     if len(numbers) >= n - 1:
         return np.inf
