@@ -108,6 +108,9 @@ def finished(
     """A sum as one would write it, with the numbers that fit all rows best; None if it is not finite everywhere."""
     space = rows.space
     kept, best = needed_terms(space, np.array(terms[0]), list(terms[1]))
+    if rows.loss.logistic:
+        # A factor of one is not written down, and would not be fitted.
+        best = np.where(np.abs(best) == 1.0, (1.0 + 1e-9) * best, best)
     whole = canonical(sum_of_terms(best.tolist(), [terms[1][i] for i in kept]), primitives, rows.positive)
     if rows.loss.logistic:
         # A search fits squares; before rows held back may judge a formula, its log-odds are fitted to the others.

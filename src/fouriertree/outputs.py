@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -92,8 +91,15 @@ def regressors_for(regressor: Any, n: int) -> tuple[list[Any], int]:
     seed = regressor.seed_ if again else draw_seed(regressor.random_state)
     limits = {name: share(getattr(regressor, name), n) for name in LIMITS}
     settings = regressor.get_params(deep=False) | limits | {"random_state": seed}
-    parts = [copy(part) for part in before] if again else [clone(regressor) for _ in range(n)]
+    parts = [twin_of(part) for part in before] if again else [clone(regressor) for _ in range(n)]
     return [part.set_params(**settings) for part in parts], seed
+
+
+def twin_of(regressor: Any) -> Any:
+    """A regressor with all that this one has, also what a copy or a pickle leaves out."""
+    twin = type(regressor).__new__(type(regressor))
+    twin.__dict__ = dict(regressor.__dict__)
+    return twin
 
 
 def take(regressor: Any, fitted: list[Any]) -> None:
