@@ -97,8 +97,8 @@ def regressors_for(regressor: Any, n: int) -> tuple[list[Any], int]:
 
 def twin_of(regressor: Any) -> Any:
     """A regressor with all that this one has, also what a copy or a pickle leaves out."""
-    twin = type(regressor).__new__(type(regressor))
-    twin.__dict__ = dict(regressor.__dict__)
+    twin = clone(regressor)
+    vars(twin).update(vars(regressor))
     return twin
 
 
