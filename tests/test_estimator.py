@@ -21,25 +21,13 @@ SOME = 60_000
 LAW_OF_A_PENDULUM = "-0.4*velocity - 19.62*sin(angle)"
 
 
-# A weight says how much a row counts against the others, and ten times all weights is the same problem.  So a row of
-# weight 2 is not two rows where the search compares the length of a formula with the number of rows.
-RELATIVE_WEIGHTS = {
-    "check_sample_weight_equivalence_on_dense_data": "weights are relative in the default search"
-}
-
-
-@parametrize_with_checks(
-    [SymbolicRegressor(max_evaluations=SOME)], expected_failed_checks=lambda estimator: RELATIVE_WEIGHTS
-)
+@parametrize_with_checks([SymbolicRegressor(max_evaluations=SOME)])
 def test_scikit_learn_finds_nothing_to_object_to(estimator, check):
     check(estimator)
 
 
-@parametrize_with_checks(
-    [SymbolicRegressor(FTG(max_terms=4))],
-    expected_failed_checks=lambda estimator: {"check_regressors_train": "four random trees explain little"},
-)
-def test_scikit_learn_accepts_a_search_in_which_a_weight_of_two_is_two_rows(estimator, check):
+@parametrize_with_checks([SymbolicRegressor(FTG(max_terms=6, best_of=500))])
+def test_scikit_learn_finds_nothing_to_object_to_in_another_search(estimator, check):
     check(estimator)
 
 
@@ -109,10 +97,10 @@ def test_reported_losses_are_those_of_the_predictions(noisy, weighted):
     X, y = noisy
     weights = np.random.default_rng(2).integers(0, 3, len(y)).astype(float) if weighted else np.ones(len(y))
     model = SymbolicRegressor(max_evaluations=SOME, random_state=0).fit(X, y, weights)
+    X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
     for i, row in model.equations_.iterrows():
-        used = weights > 0
-        errors = (y - model.predict(X, index=i))[used]
-        assert row["loss"] == pytest.approx(np.average(errors**2, weights=weights[used]), rel=1e-12)
+        errors = y - model.predict(X, index=i)
+        assert row["loss"] == pytest.approx(np.average(errors**2, weights=weights), rel=1e-12)
     assert model.equations_["r2"].iloc[model.best_index_] == pytest.approx(
         model.score(X, y, weights), abs=1e-12
     )
@@ -178,6 +166,35 @@ def test_rows_of_weight_zero_do_not_count(noisy):
     spoiled[:10], weights[:10] = 1e6, 0.0
     model = SymbolicRegressor(random_state=0).fit(X, spoiled, weights)
     assert model.get_best()["equation"] == "2*x0"
+
+
+@pytest.mark.parametrize("settings", [{}, {"search": FTG(max_terms=3)}, {"loss": "absolute"}], ids=str)
+def test_a_row_of_weight_k_is_that_row_k_times(noisy, settings):
+    X, y = noisy
+    times = np.random.default_rng(3).integers(0, 4, len(y))
+    order = np.random.default_rng(4).permutation(len(y))
+    settings = {"max_evaluations": 3000, "random_state": 0} | settings
+    weighted = SymbolicRegressor(**settings).fit(X[order], y[order], times[order])
+    repeated = SymbolicRegressor(**settings).fit(X.repeat(times, axis=0), y.repeat(times))
+    tenfold = SymbolicRegressor(**settings).fit(X, y, 10 * times)
+    for other in (repeated, tenfold):
+        pd.testing.assert_frame_equal(weighted.equations_, other.equations_, check_exact=True)
+        for bound, same in zip(
+            weighted.predict(X[times > 0], interval=0.8),
+            other.predict(X[times > 0], interval=0.8),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(bound, same)
+        np.testing.assert_array_equal(weighted.box_, other.box_)
+
+
+def test_weights_that_are_all_the_same_are_none(noisy):
+    X, y = noisy
+    plain = SymbolicRegressor(max_evaluations=3000, random_state=0).fit(X, y)
+    twice = SymbolicRegressor(max_evaluations=3000, random_state=0).fit(X.repeat(2, axis=0), y.repeat(2))
+    alike = SymbolicRegressor(max_evaluations=3000, random_state=0).fit(X, y, np.full(len(y), 0.3))
+    for other in (twice, alike):
+        pd.testing.assert_frame_equal(plain.equations_, other.equations_, check_exact=True)
 
 
 def test_the_scale_of_the_weights_changes_nothing(noisy):

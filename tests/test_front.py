@@ -1,7 +1,10 @@
 """The table of formulas: which terms stay, which rows, and which one is chosen."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from fouriertree import EmpiricalSpace, Model, PrimitiveSet, SymbolicRegressor, parse
 from fouriertree.engine import CompiledEngine
@@ -9,7 +12,6 @@ from fouriertree.expr.complexity import Complexity
 from fouriertree.front import (
     COLUMNS,
     Row,
-    Rows,
     choose,
     description_length,
     finished,
@@ -20,6 +22,7 @@ from fouriertree.front import (
     terms_for,
 )
 from fouriertree.losses import as_loss
+from fouriertree.rows import Rows
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-2, 2, (60, 2))
@@ -221,3 +224,40 @@ def test_a_larger_limit_is_spent_and_finds_no_less():
     assert few.stop_reason_ == many.stop_reason_ == "evaluations used up"
     assert many.evaluations_ > 5 * few.evaluations_
     assert many.equations_["loss"].min() <= few.equations_["loss"].min()
+
+
+# Log-odds ---------------------------------------------------------------------------------------------------
+def labels():
+    return (NOISE / 2.0 + X[:, 0] > 0.0).astype(float)
+
+
+def test_log_odds_get_the_numbers_of_largest_likelihood():
+    y = labels()
+    data = rows(y, loss="logistic")
+    row = made([1.0, 0.5], ["x0", "1"], data)
+
+    def cost(c):
+        return data.cost(c[0] * X[:, 0] + c[1])
+
+    best = minimize(cost, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-13})
+    assert row.final_loss <= best.fun + 1e-6
+    assert row.r2 == pytest.approx(1.0 - row.final_loss / data.cost_of_constant())
+    assert len(row.errors) == 0
+
+
+def test_log_odds_are_verified_with_numbers_that_the_rows_held_back_did_not_help_to_find():
+    y = labels()
+    clean = made([0.5], ["x0"], rows(y, loss="logistic"))
+    wrong = np.where(SEEN, y, 1.0 - y)
+    spoiled = made([0.5], ["x0"], rows(wrong, loss="logistic"))
+    assert spoiled.loss == clean.loss
+    assert spoiled.validation_loss > clean.validation_loss
+
+
+def test_a_description_of_log_odds_is_their_loss_in_nats():
+    y = labels()
+    data = rows(y, loss="logistic")
+    few = made([0.5], ["x0"], data)
+    worse = replace(few, final_loss=few.final_loss + 0.1)
+    difference = description_length(worse, data, 0.0) - description_length(few, data, 0.0)
+    assert difference == pytest.approx(0.1 * len(y))

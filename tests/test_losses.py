@@ -6,7 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from fouriertree.losses import HUBER, NAMES, as_loss, spread
+from fouriertree.losses import HUBER, NAMES, as_loss, check_shares, probabilities, spread
+
+#: losses of an error; log-odds are not judged by how far they are from y
+OF_ERRORS = [name for name in NAMES if name != "logistic"]
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -52,7 +55,7 @@ def slow_cost(name, error, quantile, width):
     return error**2 if abs(error) <= width else 2.0 * width * abs(error) - width**2
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", OF_ERRORS)
 @settings(max_examples=20, deadline=None)
 @given(seed=seeds, quantile=st.floats(0.01, 0.99))
 def test_costs_are_those_of_the_textbook(name, seed, quantile):
@@ -62,7 +65,7 @@ def test_costs_are_those_of_the_textbook(name, seed, quantile):
     np.testing.assert_allclose(as_loss(name, quantile).cost(y, predicted), slow, rtol=1e-12)
 
 
-@pytest.mark.parametrize("loss", [*NAMES, power, expectile])
+@pytest.mark.parametrize("loss", [*OF_ERRORS, power, expectile])
 def test_no_error_costs_nothing_and_others_something(loss):
     y, errors = np.arange(9.0), np.array([0.0, 1.0, -2.0, 0.0, 0.5, -0.5, 3.0, -1.0, 2.0])
     costs = as_loss(loss, 0.3).cost(y, y - errors)
@@ -113,7 +116,7 @@ def test_a_tenth_of_wild_rows_does_not_move_a_robust_line(loss):
     assert abs(reweighted(design, y, as_loss("squared", 0.5))[0] - 1.0) > 5.0
 
 
-@pytest.mark.parametrize("loss", [*NAMES, power])
+@pytest.mark.parametrize("loss", [*OF_ERRORS, power])
 @settings(max_examples=20, deadline=None)
 @given(seed=seeds, unit=st.sampled_from([1e-100, 1e-9, 1.0, 1e9, 1e100]))
 def test_weights_are_finite_and_no_unit_changes_their_proportions(loss, seed, unit):
@@ -156,7 +159,7 @@ def test_the_spread_is_that_of_the_bulk(seed, scale, shift):
 
 def test_an_unknown_loss_is_refused_with_those_there_are():
     with pytest.raises(
-        ValueError, match="loss must be one of squared, absolute, huber, quantile, or a function"
+        ValueError, match="loss must be one of squared, absolute, huber, quantile, logistic, or a function"
     ):
         as_loss("cubed", 0.5)
 
@@ -165,3 +168,53 @@ def test_an_unknown_loss_is_refused_with_those_there_are():
 def test_a_quantile_lies_between_zero_and_one(quantile):
     with pytest.raises(ValueError, match="quantile must lie between 0 and 1"):
         as_loss("quantile", quantile)
+
+
+# Log-odds ---------------------------------------------------------------------------------------------------
+def labelled(seed=0, n=300):
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-2.0, 2.0, n)
+    labels = rng.random(n) < 1.0 / (1.0 + np.exp(0.5 - 1.5 * x))
+    return np.stack([np.ones(n), x], axis=1), labels.astype(float)
+
+
+@given(st.floats(-15.0, 15.0), st.floats(0.0, 1.0))
+def test_log_odds_cost_the_cross_entropy(odds, y):
+    p = 1.0 / (1.0 + np.exp(-odds))
+    slow = -y * np.log(p) - (1.0 - y) * np.log1p(-p)
+    found = as_loss("logistic", 0.5).cost(np.array([y]), np.array([odds]))
+    np.testing.assert_allclose(found, slow, rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(probabilities(np.array([odds])), p, atol=1e-15)
+
+
+def test_working_responses_end_where_the_log_odds_have_the_largest_likelihood():
+    loss = as_loss("logistic", 0.5)
+    design, y = labelled()
+    c = np.zeros(2)
+    for _ in range(20):
+        target, weights = loss.working(y, design @ c)
+        roots = np.sqrt(weights)
+        c = np.linalg.lstsq(design * roots[:, None], target * roots, rcond=None)[0]
+    best = least(lambda c: loss.cost(y, design @ c).sum(), c)
+    np.testing.assert_allclose(c, best.x, atol=1e-5)
+
+
+def test_a_working_response_is_finite_for_any_log_odds():
+    odds = np.array([-np.inf, -1e300, 0.0, 800.0, np.inf, np.nan])
+    target, weights = as_loss("logistic", 0.5).working(np.ones(6), odds)
+    assert np.isfinite(target).all()
+    assert (weights > 0.0).all()
+
+
+@pytest.mark.parametrize(("mean", "odds"), [(0.5, 0.0), (0.9, np.log(9.0)), (0.0, -12.0), (1.0, 12.0)])
+def test_the_constant_of_log_odds_is_that_of_the_mean(mean, odds):
+    loss = as_loss("logistic", 0.5)
+    assert loss.constant(np.array([mean, mean]), np.ones(2)) == pytest.approx(odds)
+    assert as_loss("absolute", 0.5).constant(np.array([1.0, 4.0]), np.array([2.0, 1.0])) == 2.0
+
+
+def test_log_odds_are_sought_of_probabilities_only():
+    check_shares(as_loss("logistic", 0.5), np.array([0.0, 0.3, 1.0]))
+    check_shares(as_loss("squared", 0.5), np.array([-3.0, 7.0]))
+    with pytest.raises(ValueError, match="values of y from 0 to 1; for other labels use SymbolicClassifier"):
+        check_shares(as_loss("logistic", 0.5), np.array([0.0, 2.0]))

@@ -28,3 +28,12 @@ def test_every_make_target_has_a_description():
 
 def test_the_package_says_that_it_is_typed():
     assert (Path(fouriertree.__file__).parent / "py.typed").is_file()
+
+
+def test_every_public_name_is_found_and_none_is_missing():
+    estimators = {"SymbolicClassifier", "SymbolicRegressor", "SymbolicTransformer"}
+    assert estimators < set(fouriertree.__all__)
+    assert fouriertree.__all__ == sorted(fouriertree.__all__, key=lambda name: (not name.isupper(), name))
+    for name in fouriertree.__all__:
+        assert hasattr(fouriertree, name)
+    assert dir(fouriertree) == sorted(fouriertree.__all__)

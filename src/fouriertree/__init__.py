@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from fouriertree._version import __version__
 
 if TYPE_CHECKING:
+    from fouriertree.classifier import SymbolicClassifier
     from fouriertree.engine import CompiledEngine, ReferenceEngine, evaluate, inner_products
     from fouriertree.estimator import SymbolicRegressor
     from fouriertree.expr import Expression, PrimitiveSet, differentiate, parse
@@ -34,9 +35,11 @@ if TYPE_CHECKING:
         run,
     )
     from fouriertree.space import EmpiricalSpace, PolynomialSpace, QuadratureSpace
+    from fouriertree.transformer import SymbolicTransformer
 
 # Imported when first asked for: scikit-learn and Numba take a second that `fouriertree --help` need not wait.
 _HOMES = {
+    "classifier": ("SymbolicClassifier",),
     "engine": ("CompiledEngine", "ReferenceEngine", "evaluate", "inner_products"),
     "estimator": ("SymbolicRegressor",),
     "expr": ("Expression", "PrimitiveSet", "differentiate", "parse"),
@@ -47,6 +50,7 @@ _HOMES = {
     "projection": ("GramSVD", "IncrementalQR"),
     "search": ("FTG", "AbsoluteProduct", "Budget", "CanonicalGP", "Cosine", "Hybrid", "OnePlusLambda", "run"),
     "space": ("EmpiricalSpace", "PolynomialSpace", "QuadratureSpace"),
+    "transformer": ("SymbolicTransformer",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -72,7 +76,9 @@ __all__ = [
     "QuadratureSpace",
     "RampedHalfAndHalf",
     "ReferenceEngine",
+    "SymbolicClassifier",
     "SymbolicRegressor",
+    "SymbolicTransformer",
     "__version__",
     "differentiate",
     "evaluate",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from numbers import Integral
 from typing import Any
 
@@ -22,9 +22,8 @@ def refuse_unclear(X: Any, y: Any = None) -> None:
     """An error that names the first column that is not made of numbers; other checks are scikit-learn's."""
     refuse_masked(X, "X")
     refuse_masked(y, "y")
-    if isinstance(X, pd.DataFrame):
-        refuse_twins(X.columns)
-    table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X) if has_cells(X) else pd.DataFrame()
+    refuse_twins(getattr(X, "columns", ()))
+    table = table_with_cells(X)
     columns = [(f"column {name!r}", table.iloc[:, i]) for i, name in enumerate(table.columns)]
     if has_cells(y):
         columns.append(("y", pd.Series(np.ravel(y))))
@@ -41,12 +40,6 @@ def refuse_masked(values: Any, what: str) -> None:
         raise ValueError(
             f"{what} has masked cells, which are missing values; fill them in or remove their rows"
         )
-
-
-def refuse_twins(names: Any) -> None:
-    name, times = Counter(map(str, names)).most_common(1)[0] if len(names) else ("", 0)
-    if times > 1:
-        raise ValueError(f"{times} columns are called {name!r}, and a formula could not tell them apart")
 
 
 def refuse_kind(what: str, dtype: Any) -> None:
@@ -90,6 +83,23 @@ def check_names(names: Sequence[str]) -> None:
     for name in names:
         if any("\ud800" <= c <= "\udfff" for c in name):
             raise ValueError(f"the column name {name!r} holds half of a character; rename it")
+
+
+def refuse_twins(names: Iterable[Any]) -> None:
+    """ValueError if two columns have one name."""
+    name, times = (Counter(map(str, names)).most_common(1) or [("", 1)])[0]
+    if times > 1:
+        raise ValueError(f"{times} columns are called {name!r}, and a formula could not tell them apart")
+
+
+def table_with_cells(X: Any) -> pd.DataFrame:
+    """X as a table, in which a column of cells that may be no numbers has a name; without columns if there is none."""
+    if isinstance(X, pd.DataFrame):
+        return X
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):  # of polars and the like
+        arrays = {name: np.asarray(X[name]) for name in X.columns}
+        return pd.DataFrame({name: array for name, array in arrays.items() if has_cells(array)})
+    return pd.DataFrame(X) if has_cells(X) else pd.DataFrame()
 
 
 def numeric_target(y: Any) -> Any:

@@ -33,15 +33,18 @@ from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.fitted import FittedFormulas, error_sizes, plain_parameters
-from fouriertree.front import ROUNDING, Row, Rows, choose, finished, tabulated, terms_for
+from fouriertree.front import ROUNDING, Row, choose, finished, tabulated, terms_for
 from fouriertree.guesses import parse_guesses
 from fouriertree.intervals import left_out_scores, rows_for
 from fouriertree.journal import Earlier, Image, Journal, changed, check_same_data, extended, parameters_of
-from fouriertree.losses import Loss, LossFunction, as_loss
+from fouriertree.losses import Loss, LossFunction, as_loss, check_shares
 from fouriertree.memory import check_memory, memory_watch
 from fouriertree.observers import Found, Patience, ProgressBar, Terms
+from fouriertree.outputs import fit_outputs, forget_outputs, names_of_outputs
 from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
+from fouriertree.repeats import Table, counted
+from fouriertree.rows import Rows
 from fouriertree.runs import RunFolder
 from fouriertree.saving import file_of, fingerprint, versions_here
 from fouriertree.search import Budget, Hybrid, Observer, Search, run
@@ -84,7 +87,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
     model_selection: "mdl" takes the row with the shortest description, "accuracy" the one with the smallest validation
         loss, "best" the one after which more complexity gains little.
     loss: "squared", "absolute", "huber", "quantile" (of `quantile`), or a function of the arrays (y, predicted) that
-        returns what every row costs.
+        returns what every row costs; "logistic" where y is a probability and formulas are to be its log-odds.
     max_terms, max_size: terms, and complexity, of a formula at most.
     complexities: your own complexity for some operators, such as ``{"sin": 5}``.
     nesting: what may not stand inside of what, such as ``{"sin": {"sin": 0, "exp": 1}}``: no sine, and one exp at most.
@@ -162,7 +165,14 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         self.progress = progress
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SymbolicRegressor:
-        """Search for formulas; Ctrl-C or `stop` ends the search and keeps what it has found, another Ctrl-C leaves."""
+        """Search for formulas; Ctrl-C or `stop` ends the search and keeps what it has found, another Ctrl-C leaves.
+
+        For a y of several columns, `estimators_` are the regressors of each, which share the limits evenly.
+        """
+        if names_of_outputs(y) is not None:
+            self._check_limits()
+            fit_outputs(self, X, y, sample_weight)
+            return self
         # All happens on a twin: whatever ends the fit, the regressor is what it was before, or fitted.
         twin = type(self).__new__(type(self))
         twin.__dict__ = dict(self.__dict__)
@@ -213,11 +223,13 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         self._check_limits()
         check_operators(self._primitives)
         loss = as_loss(self.loss, self.quantile)
+        forget_outputs(self)
         target = str(getattr(y, "name", None) or "y")
         refuse_unclear(X, y)
         y = numeric_target(y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         check_scale(y)
+        check_shares(loss, y)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
         self._names = self._column_names()
         self.seed_ = draw_seed(self.random_state)
@@ -236,14 +248,15 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
             raise
 
     def _find(self, X: Floats, y: Floats, weights: Any, loss: Loss, started: float) -> None:
-        everything = Rows(*self._split(EmpiricalSpace(X, y, weights, self._engine)), loss)
+        table = counted(X, y, weights)
+        everything = Rows(*self._split(table), loss)
         # The hybrid needs no more rows to find a formula; it is judged by all of them in the end.
         rows = everything.sample(MOST_ROWS, self.seed_) if self.search is None else everything
         found = self._journal.found
         self.stop_reason_ = self._search(rows, found, started)
         self.traverses_, self.evaluations_ = found.traverses, found.candidates
         self._tabulate(rows, found, started, everything)
-        self._remember(X, y, weights, started)
+        self._remember(table, started)
 
     # What is written down, and gone on from ----------------------------------------------------------
     def _begin_journal(self, target: str) -> Journal:
@@ -288,6 +301,11 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
             }
             self._journal.finish(self.equations_, file_of(self.as_saved(target)), self.stop_reason_, result)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
     # Before the search -------------------------------------------------------------------------------
     def _check_limits(self) -> None:
         for name in ("max_terms", "max_size"):
@@ -305,14 +323,14 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         check_kinds(self)
         check_memory(self.memory_limit)
 
-    def _split(self, space: EmpiricalSpace) -> tuple[EmpiricalSpace, NDArray[np.bool_]]:
+    def _split(self, table: Table) -> tuple[EmpiricalSpace, NDArray[np.bool_]]:
         """All rows, and which of them the search may see: all where they are few."""
+        space = EmpiricalSpace(table.X, table.y, table.weights, self._engine)
         n = len(space.y)
-        seen = np.ones(n, dtype=bool)
-        if n >= ENOUGH_ROWS:
-            held = min(int(HELD_BACK * n), MOST_HELD_BACK)
-            seen[np.random.default_rng([self.seed_, 0]).permutation(n)[:held]] = False
-        return space, seen
+        if n < ENOUGH_ROWS:
+            return space, np.ones(n, dtype=bool)
+        held = min(int(HELD_BACK * n), MOST_HELD_BACK)
+        return space, ~table.held_back(held, np.random.default_rng([self.seed_, 0]))
 
     def _column_names(self) -> tuple[str, ...] | None:
         given = getattr(self, "feature_names_in_", None) if self.feature_names is None else self.feature_names
@@ -335,8 +353,9 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
     def _search(self, rows: Rows, found: Found, started: float) -> str:
         """Run the search, and again with the weights that the loss asks for; why the last one ended."""
         budget = self._budget(rows, time.monotonic() - started)
-        given = rows.space.y, rows.space.weights
-        if rows.loss.squared:
+        space, loss = rows.space, rows.loss
+        given = space.y, space.weights
+        if loss.squared:
             return self._run(rows, given, budget, found)
         half = replace(
             budget,
@@ -346,14 +365,22 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         )
         if (again := self._journal.again) is not None:
             return self._run(rows, again, half, found)
+        if loss.logistic:
+            start = np.full(len(space.y), loss.constant(*given))
+            given = self._image(rows, start)
         self._run(rows, given, half, found)
         if self._running.reason is not None:
             return self._running.reason
         self._tabulate(rows, found, started, rows)
         with np.errstate(all="ignore"):
-            weights = rows.loss.weights(rows.space.y, self.model_.predict(rows.space.X, self._engine))
-        found.next_run()
-        return self._run(rows, (rows.space.y, rows.space.weights * weights), half, found)
+            image = self._image(rows, self.model_.predict(space.X, self._engine))
+        found.next_run(n_rows=len(space.y) if loss.logistic else None)
+        return self._run(rows, image, half, found)
+
+    def _image(self, rows: Rows, predicted: Floats) -> Image:
+        """The target and weights whose squares stand in for the loss, near a prediction."""
+        target, weights = rows.loss.working(rows.space.y, predicted)
+        return target, rows.space.weights * weights
 
     def _compile(self) -> None:
         self._engine.evaluate([Expression.variable(0)], [[0.0]])
@@ -455,7 +482,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         space = rows.space
         # What is far too large is not in the table where anything smaller is, so that it can wait.
         sums = sorted(found.sums(len(space.y)), key=lambda terms: size_of(terms) > 2 * int(self.max_size))
-        constant: Terms = ((float(np.average(space.y, weights=space.weights)),), (Expression.constant(1.0),))
+        constant: Terms = ((rows.loss.constant(space.y, space.weights),), (Expression.constant(1.0),))
         if not sums:
             # Interrupted while the engine was being compiled: the mean needs none, and nobody waits again.
             rows = everything = rows.with_engine(ReferenceEngine())
@@ -479,13 +506,14 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         self.best_index_ = choose(self.equations_, len(everything.space.y), self.model_selection)
         self.model_ = self.models_[self.best_index_]
 
-    def _remember(self, X: Floats, y: Floats, weights: Any, started: float) -> None:
+    def _remember(self, table: Table, started: float) -> None:
         """What is asked later: where the data lie, what they are, and how long it took."""
-        self.box_ = np.column_stack([X.min(axis=0), X.max(axis=0)])
-        self._training = X, y, weights
-        if np.all([len(scores) < ENOUGH_SCORES for scores in self.scores_]):
+        self.box_ = np.column_stack([table.X.min(axis=0), table.X.max(axis=0)])
+        self._training = table.X, table.y, table.weights
+        if self.loss != "logistic" and np.all([len(scores) < ENOUGH_SCORES for scores in self.scores_]):
             self.scores_ = [
-                error_sizes(left_out_scores(model.expression, X, y, weights, FOLDS)) for model in self.models_
+                error_sizes(left_out_scores(model.expression, *table.distinct, FOLDS))
+                for model in self.models_
             ]
         self.seconds_ = time.monotonic() - started
         self._told_outside = False

@@ -12,12 +12,20 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fouriertree.bundles import is_bundle
 from fouriertree.checks import refuse_unclear
 from fouriertree.engine import CompiledEngine
 from fouriertree.expr import PrimitiveSet
 from fouriertree.front import table_text
 from fouriertree.intervals import linear_prediction_bounds, prediction_bounds
 from fouriertree.model import Model, shortened
+from fouriertree.outputs import (
+    has_outputs,
+    load_outputs,
+    predict_outputs,
+    refuse_outputs,
+    save_outputs,
+)
 from fouriertree.questions import Questions
 from fouriertree.saving import ModelFileError, SavedFormulas, load, save, versions_here
 
@@ -48,6 +56,8 @@ class FittedFormulas(Questions):
     box_: Floats  #: smallest and largest value of every column: (n_columns, 2)
     scores_: list[Floats]  #: of every row: sorted sizes of its errors on rows that it was not fitted to
     stop_reason_: str
+    estimators_: list[Any]  #: only where y had several columns: the regressor of each
+    targets_: list[str]  #: and their names
     feature_names_in_: NDArray[np.object_]
     n_jobs: int | None
     _told_outside = False
@@ -65,6 +75,8 @@ class FittedFormulas(Questions):
         """
         if method not in METHODS:
             raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+        if has_outputs(self):
+            return predict_outputs(self, X, index, interval, method)
         model = self._model(index)
         refuse_unclear(X)
         X = validate_data(self, X, reset=False, dtype=np.float64)
@@ -96,18 +108,25 @@ class FittedFormulas(Questions):
 
     def get_best(self) -> Any:
         """The chosen row of `equations_`."""
-        check_is_fitted(self)
+        self._row(None)
         return self.equations_.iloc[self.best_index_]
 
     def __str__(self) -> str:
         if not hasattr(self, "equations_"):
             return repr(self)
+        if has_outputs(self):
+            return "\n\n".join(
+                f"{target}\n{one}" for target, one in zip(self.targets_, self.estimators_, strict=True)
+            )
         return table_text(self.equations_, self.best_index_)
 
     # On disk --------------------------------------------------------------------------------------------------
     def save(self, path: str | Path, target: str = "y") -> None:
         """Write the formulas, and how they came about, to a JSON file that a person can read."""
-        save(Path(path), self.as_saved(target))
+        if has_outputs(self):
+            save_outputs(Path(path), self)
+        else:
+            save(Path(path), self.as_saved(target))
 
     @classmethod
     def load(cls, path: str | Path, operators: PrimitiveSet | None = None) -> Self:
@@ -115,6 +134,9 @@ class FittedFormulas(Questions):
 
         It predicts and answers like the one that was saved, but it has no data to refit to.
         """
+        if is_bundle(Path(path)):
+            loaded: Self = load_outputs(cls, Path(path), operators)
+            return loaded
         saved = load(Path(path), operators)
         try:
             return cls.from_saved(saved)
@@ -123,7 +145,7 @@ class FittedFormulas(Questions):
 
     def as_saved(self, target: str = "y") -> SavedFormulas:
         """All that a file holds."""
-        check_is_fitted(self)
+        self._row(None)
         plain, described = plain_parameters(self.get_params(deep=False))  # type: ignore[attr-defined]
         history = {name: getattr(self, f"{name}_") for name in HISTORY}
         return SavedFormulas(
@@ -164,6 +186,7 @@ class FittedFormulas(Questions):
     # Which row ------------------------------------------------------------------------------------------------
     def _row(self, index: int | None) -> int:
         check_is_fitted(self)
+        refuse_outputs(self)
         if index is None:
             return self.best_index_
         if not 0 <= index < len(self.models_):

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fouriertree.engine import Engine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.opcodes import VAR
-from fouriertree.losses import Loss
 from fouriertree.model import Model, sum_of_terms
 from fouriertree.observers import Terms
 from fouriertree.poles import WORTH_A_POLE, runs_away
+from fouriertree.rows import Rows, exact_loss, mean_square
 from fouriertree.snapping import ROWS as SNAPPING_ROWS
 from fouriertree.snapping import costs_of_numbers, fitted_numbers, snapped
 from fouriertree.space import EmpiricalSpace
@@ -26,8 +24,6 @@ from fouriertree.visible import visible
 
 #: a residual this small, relative to y, is the rounding of the arithmetic; so is a term of this size
 ROUNDING = 1e-12
-#: a sum is exact if its errors are this small, relative to y: an exact law loses some digits where terms cancel
-EXACT = 1e-11
 #: what one unit of complexity costs, in nats, when a row is chosen
 NATS_PER_UNIT = 1.5
 #: nats that a term costs less if it is but a column with a number: of all terms these are the likeliest
@@ -40,10 +36,8 @@ FEW_ROWS = 20
 MOST_ROWS = 10_000
 #: nats that short numbers may cost altogether
 SHORTER_NUMBERS = 5.0
-#: rounds of reweighting for losses that are not squares
-REWEIGHTED = 12
-#: the stream that a sample of rows is drawn from: another one than that of the rows held back
-SAMPLE = 7
+#: rounds of reweighting for losses that are not squares, and the gain below which log-odds need no more of them
+REWEIGHTED, SETTLED = 12, 1e-7
 #: rows that are searched for poles
 POLE_ROWS = 20_000
 DIGITS = 6
@@ -79,46 +73,6 @@ def least_squares(space: EmpiricalSpace, values: NDArray[np.float64]) -> NDArray
     design = (values * roots / lengths[:, None]).T
     found: NDArray[np.float64] = np.linalg.lstsq(design, roots * space.y, rcond=None)[0] / lengths
     return found
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The data of a fit: all rows, and which of them the search saw; it was checked on the others."""
-
-    space: EmpiricalSpace
-    seen: NDArray[np.bool_]
-    loss: Loss
-
-    def cost(self, predicted: NDArray[np.float64], which: NDArray[np.bool_] | None = None) -> float:
-        """Mean cost of the errors over all rows, or over some; NaN over none."""
-        rows = slice(None) if which is None else which
-        weights = self.space.weights[rows]
-        if not len(weights):
-            return np.nan
-        with np.errstate(all="ignore"):
-            return float(np.average(self.loss.cost(self.space.y[rows], predicted[rows]), weights=weights))
-
-    def with_engine(self, engine: Engine) -> Rows:
-        space = self.space
-        return Rows(EmpiricalSpace(space.X, space.y, space.weights, engine), self.seen, self.loss)
-
-    def sample(self, most: int, seed: int) -> Rows:
-        """At most so many of the rows: of those that the search saw and of the others alike."""
-        n = len(self.seen)
-        if n <= most:
-            return self
-        rows = np.sort(np.random.default_rng([seed, SAMPLE]).permutation(n)[:most])
-        space = self.space
-        return Rows(
-            EmpiricalSpace(space.X[rows], space.y[rows], space.weights[rows], space.engine),
-            self.seen[rows],
-            self.loss,
-        )
-
-    @cached_property
-    def positive(self) -> frozenset[int]:
-        """Columns without zeros and negative values."""
-        return frozenset(np.flatnonzero((self.space.X > 0.0).all(axis=0)).tolist())
 
 
 @dataclass(frozen=True)
@@ -163,7 +117,13 @@ def finished(
     """
     space = rows.space
     kept, best = needed_terms(space, np.array(terms[0]), list(terms[1]))
+    if rows.loss.logistic:
+        # A factor of one is not written down, and would not be fitted.
+        best = np.where(np.abs(best) == 1.0, (1.0 + 1e-9) * best, best)
     whole = canonical(sum_of_terms(best.tolist(), [terms[1][i] for i in kept]), primitives, rows.positive)
+    if rows.loss.logistic:
+        # A search fits squares; before rows held back may judge a formula, its log-odds are fitted to the others.
+        whole = refitted(whole, rows.part(rows.seen))
     before = space.values([whole])[0]
     if not np.isfinite(before).all():
         return None
@@ -180,18 +140,11 @@ def finished(
         final, after = whole, before
     model = Model.from_expression(final, names)
     loss = rows.cost(after)
-    r2 = 1.0 if loss <= exact else r_squared(space, after)
+    r2 = 1.0 if loss <= exact else rows.explained(after)
     validation = rows.cost(before, ~rows.seen)
     away = runs_away(final, space.X[:: 1 + len(space.X) // POLE_ROWS])
-    errors = (space.y - before)[~rows.seen]
+    errors = np.zeros(0) if rows.loss.logistic else (space.y - before)[~rows.seen]
     return Row(model, complexity(final), rows.cost(before, rows.seen), validation, loss, r2, away, errors)
-
-
-def r_squared(space: EmpiricalSpace, predicted: NDArray[np.float64]) -> float:
-    """1 − Σ w·error² / Σ w·(y − mean)²; of a constant y, 1 if it is exact and 0 otherwise."""
-    spread = mean_square(space, space.y - np.average(space.y, weights=space.weights))
-    error = mean_square(space, space.y - predicted)
-    return 1.0 - error / spread if spread > 0.0 else float(error == 0.0)
 
 
 def refitted(whole: Expression, rows: Rows, hurry: Callable[[], bool] = never) -> Expression:
@@ -199,23 +152,20 @@ def refitted(whole: Expression, rows: Rows, hurry: Callable[[], bool] = never) -
     space = rows.space
     if rows.loss.squared:
         return snapped(whole, space.X, space.y, space.weights, hurry)
+    best, least = whole, np.inf
     for _ in range(REWEIGHTED):
         if hurry():
             break
         with np.errstate(all="ignore"):
             predicted = whole.evaluate(space.X)
-        whole = fitted_numbers(whole, space.X, space.y, space.weights * rows.loss.weights(space.y, predicted))
-    return whole
-
-
-def exact_loss(space: EmpiricalSpace) -> float:
-    """The loss below which a formula is exact: rounding, relative to the spread of y or to y itself."""
-    spread = mean_square(space, space.y - np.average(space.y, weights=space.weights))
-    return max(EXACT**2 * spread, (8.0 * np.finfo(float).eps) ** 2 * mean_square(space, space.y))
-
-
-def mean_square(space: EmpiricalSpace, errors: NDArray[np.float64]) -> float:
-    return float(np.average(errors**2, weights=space.weights))
+            if rows.loss.logistic:
+                # Newton's steps may go too far; where they do, the best place on the way stays.
+                if not (cost := rows.cost(predicted)) < least * (1.0 - SETTLED):
+                    break
+                best, least = whole, cost
+            target, weights = rows.loss.working(space.y, predicted)
+        whole = fitted_numbers(whole, space.X, target, space.weights * weights)
+    return best if rows.loss.logistic else whole
 
 
 def tabulated(found: Sequence[Row], rows: Rows, everything: Rows) -> tuple[list[Row], pd.DataFrame]:
@@ -232,7 +182,7 @@ def judged_by(rows: Rows, found: Sequence[Row]) -> list[Row]:
     """The same formulas with their losses on more rows, without those that are not finite on all of them."""
     predicted = rows.space.values([row.model.expression for row in found])
     return [
-        replace(row, final_loss=rows.cost(values), r2=r_squared(rows.space, values))
+        replace(row, final_loss=rows.cost(values), r2=rows.explained(values))
         for row, values in zip(found, predicted, strict=True)
         if np.isfinite(values).all()
     ]
@@ -269,21 +219,24 @@ def description_length(row: Row, rows: Rows, exact: float) -> float:
 
     A term that is but a column with a number costs two nats less: with so few of them, one is soon told.
     A fitted number is written down as precisely as the data know it, ½·log(n) + 0.35·log(1/r); a short one costs less.
-    Twice the first part for absolute errors; no end where numbers are as many as the rows, which they interpolate.
+    Twice the first part for absolute errors, and n·loss for log-odds; no end where numbers are as many as the rows,
+    which they interpolate.
     """
     n = min(len(rows.space.y), MOST_ROWS)
-    constant = np.average(rows.space.y, weights=rows.space.weights)
-    spread = max(rows.cost(np.full(len(rows.space.y), constant)), exact, np.finfo(float).tiny)
+    spread = max(rows.cost_of_constant(), exact, np.finfo(float).tiny)
     log_share = np.log(max(row.final_loss, exact, np.finfo(float).tiny) / spread)
     # Where rows are few, a number takes away one of them: up to the full half.
     per_digit = min(0.5, NATS_PER_DIGIT + 1.0 / n)
-    fitted = 0.5 * np.log(n) - per_digit * min(log_share, 0.0)
+    fitted = 0.5 * np.log(n) - (0.0 if rows.loss.logistic else per_digit * min(log_share, 0.0))
     numbers = costs_of_numbers(row.model.expression, fitted, decimals=n >= FEW_ROWS)
     if len(numbers) >= n - 1:
         return np.inf
-    power = 1.0 if rows.loss.name in ("absolute", "quantile") else 0.5
     columns = sum(e.size == 1 and e.op[0] == VAR for e in row.model.expressions)
     form = NATS_PER_UNIT * row.complexity - NATS_FOR_A_COLUMN * columns
+    if rows.loss.logistic:
+        # The mean loss of log-odds is in nats already.
+        return float(n * (row.final_loss - spread) + sum(numbers) + form)
+    power = 1.0 if rows.loss.name in ("absolute", "quantile") else 0.5
     return float(power * n * log_share + sum(numbers) + form)
 
 

@@ -1,4 +1,4 @@
-"""What an error costs: squared, absolute, Huber's, a quantile's, or a function of your own."""
+"""What an error costs: squared, absolute, Huber's, a quantile's, a wrong log-odds, or a function of your own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ LossFunction = Callable[[Floats, Floats], Floats]
 
 #: Huber's threshold in units of the spread of the errors, by their median: 95 % as good as squares on normal errors
 HUBER = 1.345
-NAMES = ("squared", "absolute", "huber", "quantile")
+NAMES = ("squared", "absolute", "huber", "quantile", "logistic")
+#: log-odds beyond are as good as certain; the working response there is that of these
+CERTAIN = 12.0
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,11 @@ class Loss:
     @property
     def squared(self) -> bool:
         return self.name == "squared"
+
+    @property
+    def logistic(self) -> bool:
+        """Whether y is the probability, or the share, of something, and a prediction its log-odds."""
+        return self.name == "logistic"
 
     def cost(self, y: Floats, predicted: Floats) -> Floats:
         """What every row costs: (n_rows,)."""
@@ -49,7 +56,26 @@ class Loss:
             return np.where(size <= width, np.square(errors), width * (2.0 * size - width))
         if self.name == "quantile":
             return np.where(errors >= 0.0, self.quantile * errors, (self.quantile - 1.0) * errors)
+        if self.logistic:
+            return np.logaddexp(0.0, predicted) - y * predicted
         return np.abs(errors)
+
+    def constant(self, y: Floats, weights: Floats) -> float:
+        """The number to predict where nothing else is known: the mean, or the log-odds of the mean."""
+        mean = float(np.average(y, weights=weights))
+        return float(np.clip(log_odds(mean), -CERTAIN, CERTAIN)) if self.logistic else mean
+
+    def working(self, y: Floats, predicted: Floats) -> tuple[Floats, Floats]:
+        """A target t and weights w such that w·(t − f)² touches the cost at f = predicted, and bends as it does.
+
+        For log-odds this is a step of Newton's method, the working response of logistic regression.
+        """
+        if not self.logistic:
+            return y, self.weights(y, predicted)
+        odds: Floats = np.clip(np.nan_to_num(predicted, nan=0.0), -CERTAIN, CERTAIN)
+        probability = probabilities(odds)
+        weights: Floats = probability * (1.0 - probability)
+        return odds + (y - probability) / weights, weights
 
     def weights(self, y: Floats, predicted: Floats) -> Floats:
         """Weights of the squares that touch the cost at these errors (iteratively reweighted least squares)."""
@@ -74,6 +100,29 @@ class Loss:
         slopes = (self.cost(y, y - errors - h) - self.cost(y, y - errors + h)) / (2.0 * h)
         weights: Floats = np.maximum(slopes / (2.0 * errors), 0.0)
         return weights if weights.any() else np.ones_like(y)
+
+
+def probabilities(odds: Floats) -> Floats:
+    """1/(1 + e^(−odds)), without overflow."""
+    return 0.5 * (1.0 + np.tanh(0.5 * odds))
+
+
+def log_odds(probability: float) -> float:
+    """log(p/(1 − p)), infinite where p is 0 or 1.
+
+    >>> log_odds(0.5), log_odds(0.0)
+    (0.0, -inf)
+    """
+    with np.errstate(divide="ignore"):
+        return float(np.log(probability) - np.log1p(-probability))
+
+
+def check_shares(loss: Loss, y: Floats) -> None:
+    """ValueError unless the loss can judge y: the logistic one needs probabilities, or labels 0 and 1."""
+    if loss.logistic and not ((y >= 0.0) & (y <= 1.0)).all():
+        raise ValueError(
+            "loss='logistic' needs values of y from 0 to 1; for other labels use SymbolicClassifier"
+        )
 
 
 def scale(errors: Floats) -> float:

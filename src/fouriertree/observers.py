@@ -36,6 +36,7 @@ class Found:
         self.by_complexity: dict[int, list[tuple[float, Terms]]] = {}
         self.traverses = self.candidates = self.runs = 0
         self._earlier = (0, 0)
+        self._set_aside: list[Terms] = []
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, Accepted):
@@ -57,6 +58,7 @@ class Found:
         return {
             "by_length": [[length, *_plain(entry)] for length, entry in self.by_length.items()],
             "by_complexity": [[size, list(map(_plain, known))] for size, known in self.by_complexity.items()],
+            "set_aside": [[list(coefficients), list(terms)] for coefficients, terms in self._set_aside],
             "counts": [self.traverses, self.candidates, self.runs, *self._earlier],
         }
 
@@ -65,11 +67,18 @@ class Found:
         self.by_complexity = {size: list(map(_entry, known)) for size, known in saved["by_complexity"]}
         self.traverses, self.candidates, self.runs, *earlier = saved["counts"]
         self._earlier = (earlier[0], earlier[1])
+        self._set_aside = [(tuple(numbers), tuple(terms)) for numbers, terms in saved["set_aside"]]
 
-    def next_run(self) -> None:
-        """Another run begins, and counts from zero."""
+    def next_run(self, n_rows: int | None = None) -> None:
+        """Another run begins, and counts from zero.
+
+        With `n_rows`, it has another target, and its losses say nothing of the sums so far, which are set aside.
+        """
         self._earlier = self.traverses, self.candidates
         self.runs += 1
+        if n_rows is not None:
+            self._set_aside = self.sums(n_rows)
+            self.by_length, self.by_complexity = {}, {}
 
     def sums(self, n_rows: int) -> list[Terms]:
         """The offered ones, or the accepted ones, without those that a simpler or shorter one beats clearly.
@@ -88,7 +97,7 @@ class Found:
         # First the front itself, then the others by description.
         kept.sort(key=lambda entry: (entry[0], entry[1]))
         front = sum(not other for other, _, _ in kept)
-        return [terms for _, _, terms in kept[: front + MOST_OTHERS]]
+        return [terms for _, _, terms in kept[: front + MOST_OTHERS]] + self._set_aside
 
 
 def _plain(entry: tuple[float, Terms]) -> list[Any]:

@@ -97,6 +97,7 @@ class Questions:
 
     def _data(self, X: Any, y: Any) -> Data:
         """The data given, or those of the fit."""
+        self._row(None)  # which refuses where there is more than one target
         if (X is None) != (y is None):
             raise ValueError("give both X and y, or none of them")
         if X is not None:

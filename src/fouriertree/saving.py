@@ -114,12 +114,27 @@ def _plain(value: Any) -> Any:
 # Reading ----------------------------------------------------------------------------------------------------
 def load(path: Path, primitives: PrimitiveSet | None = None) -> SavedFormulas:
     """The formulas of a file; `primitives` knows operators of your own that they use."""
+    return understood(path, read_json(path), primitives)
+
+
+def read_json(path: Path) -> Any:
+    """What a file holds; ModelFileError if it cannot be read, or is no JSON."""
     try:
         content = path.read_bytes()
     except OSError as error:
         raise ModelFileError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
     try:
-        return from_bytes(content, primitives)
+        return json_of(content)
+    except _NotOursError as other:
+        raise ModelFileError(f"{path} {other}") from None
+    except _DamageError as damage:
+        raise ModelFileError(f"{path} is damaged: {damage}") from None
+
+
+def understood(path: Path, data: Any, primitives: PrimitiveSet | None = None) -> SavedFormulas:
+    """The formulas that the content of a file describes; ModelFileError, which names the file, if it does not."""
+    try:
+        return from_json(data, primitives)
     except _NotOursError as other:
         raise ModelFileError(f"{path} {other}") from None
     except _DamageError as damage:
@@ -128,13 +143,16 @@ def load(path: Path, primitives: PrimitiveSet | None = None) -> SavedFormulas:
 
 def from_bytes(content: bytes, primitives: PrimitiveSet | None = None) -> SavedFormulas:
     """The formulas of a file's content."""
+    return from_json(json_of(content), primitives)
+
+
+def json_of(content: bytes) -> Any:
     try:
-        data = json.loads(content, object_pairs_hook=_object, parse_constant=_no_constant)
+        return json.loads(content, object_pairs_hook=_object, parse_constant=_no_constant)
     except _DamageError:
         raise
     except (ValueError, RecursionError):
         raise _NotOursError("is not a model file: it is not JSON") from None
-    return from_json(data, primitives)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -184,6 +202,10 @@ def from_json(data: Any, primitives: PrimitiveSet | None = None) -> SavedFormula
 
 
 def _check_format(data: Any) -> None:
+    if isinstance(data, dict) and "parts" in data:
+        raise _NotOursError(
+            "holds several tables of formulas; read it in Python, with the class that saved it"
+        )
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise _NotOursError(
             "is not a model file; `fouriertree fit -o` and `SymbolicRegressor.save` write one"

@@ -1,0 +1,52 @@
+"""Files with several tables of formulas: of a fit with several targets, or of a classifier."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fouriertree._version import __version__
+from fouriertree.expr import PrimitiveSet
+from fouriertree.files import write_whole
+from fouriertree.saving import ModelFileError, SavedFormulas, read_json, to_json, understood
+
+VERSION = 1
+#: what `format` says in such a file, and which class reads it
+FORMATS = {
+    "fouriertree-outputs": "SymbolicRegressor",
+    "fouriertree-classifier": "SymbolicClassifier",
+}
+
+
+def save_bundle(path: Path, kind: str, facts: Mapping[str, Any], parts: Sequence[SavedFormulas]) -> None:
+    content = {"format": kind, "version": VERSION, **facts, "parts": [to_json(part) for part in parts]}
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    write_whole(path, (text + "\n").encode())
+
+
+def is_bundle(path: Path) -> bool:
+    data = read_json(path)
+    return isinstance(data, dict) and data.get("format") in FORMATS
+
+
+def load_bundle(
+    path: Path, kind: str, primitives: PrimitiveSet | None = None
+) -> tuple[dict[str, Any], list[SavedFormulas]]:
+    """What else the file says, and its tables; ModelFileError for any other file."""
+    data = read_json(path)
+    found = data.get("format") if isinstance(data, dict) else None
+    if found != kind:
+        other = FORMATS.get(found) if isinstance(found, str) else None
+        hint = f"{other}.load reads it" if other else f"{FORMATS[kind]}.save writes one"
+        raise ModelFileError(f"{path} is no file of a {FORMATS[kind]} of this kind; {hint}")
+    if data.get("version") != VERSION:
+        raise ModelFileError(
+            f"{path} has format version {data.get('version')!r}, and fouriertree {__version__} reads {VERSION}; "
+            "fit again, or install a newer fouriertree"
+        )
+    parts = data.get("parts")
+    if not (isinstance(parts, list) and parts):
+        raise ModelFileError(f"{path} is damaged: it has no tables of formulas")
+    return data, [understood(path, part, primitives) for part in parts]

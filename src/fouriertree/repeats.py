@@ -1,0 +1,150 @@
+"""Rows that count more than once: a row of weight 3 is that row three times, and one of weight 0 is none.
+
+Both are brought to one form before anything else looks at the data, so that the same formulas come out, to the bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Hashes = NDArray[np.uint64]
+Numbers = NDArray[np.intp]
+
+#: rows at most into which whole weights are turned; beyond, how often a row counts is a weight, which is as good
+MOST_ROWS = 100_000
+#: rows that are hashed at a time, so that they stay in the cache
+BLOCK = 8192
+#: weights above are not counted exactly by float64
+EXACT_COUNTS = 2.0**53
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Data in the form in which repeats do not matter.
+
+    group: numbers such that rows of equal x have the same one, for these are not independent and must not be separated
+        when rows are held back; None if every row stands for itself.
+    distinct: the rows without repeats, and how much each counts.
+    """
+
+    X: Floats
+    y: Floats
+    weights: Floats | None
+    group: Numbers | None
+    distinct: tuple[Floats, Floats, Floats | None]
+
+    @classmethod
+    def plain(cls, X: Floats, y: Floats, weights: Floats | None = None) -> Table:
+        return cls(X, y, weights, None, (X, y, weights))
+
+    def held_back(self, most: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Which rows to hold back: whole groups, drawn at random, of at most so many rows together."""
+        group = np.arange(len(self.y)) if self.group is None else self.group
+        sizes = np.bincount(group)
+        order = rng.permutation(len(sizes))
+        taken = np.zeros(len(sizes), dtype=bool)
+        taken[order[np.cumsum(sizes[order]) <= most]] = True
+        found: NDArray[np.bool_] = taken[group]
+        return found
+
+
+def counted(X: Floats, y: Floats, weights: Floats | None = None) -> Table:
+    """The same table for a row of weight k and for k such rows, X (n_rows, n_columns) and y (n_rows,).
+
+    Rows of weight zero are dropped, equal rows are one whose weights are added up.  Whole weights, without a factor
+    that all have in common, then say how often a row is there; others are weights, and in both cases the order of the
+    rows depends on nothing but the rows.  Rows that are all different and count alike stay as they are.
+
+    >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array([1.0, 4.0, 9.0])
+    >>> np.sort(counted(X, y, np.array([2.0, 0.0, 4.0])).y)
+    array([1., 9., 9.])
+    >>> counted(X, y, np.array([2.0, 2.0, 2.0])).weights is None
+    True
+    """
+    if weights is not None and ((weights < 0.0).any() or not weights.any()):
+        return Table.plain(X, y, weights)  # for others to refuse
+    if weights is not None and not weights.all():
+        used = weights > 0.0
+        X, y, weights = X[used], y[used], weights[used]
+    if (weights is None or _alike(weights)) and _all_different(y):
+        return Table.plain(X, y)
+    first, totals = _merged(X, y, np.ones(len(y)) if weights is None else weights)
+    if _alike(totals):
+        first.sort()
+        return Table.plain(X, y) if len(first) == len(y) else Table.plain(X[first], y[first])
+    X, y = X[first], y[first]
+    group: Numbers = np.unique(row_hashes(X), return_inverse=True)[1].astype(np.intp)
+    counts = _counts(totals)
+    if counts is None:
+        return Table(X, y, totals, group, (X, y, totals))
+    repeated = np.repeat(np.arange(len(y)), counts)
+    return Table(X[repeated], y[repeated], None, group[repeated], (X, y, counts.astype(np.float64)))
+
+
+def _alike(weights: Floats) -> bool:
+    return bool((weights == weights[0]).all())
+
+
+def _all_different(values: NDArray[np.generic]) -> bool:
+    ordered = np.sort(values)
+    return not bool((ordered[1:] == ordered[:-1]).any())
+
+
+def _counts(totals: Floats) -> NDArray[np.int64] | None:
+    """How often every row is there, without a common factor; None if these are no counts, or too large ones."""
+    if totals.max() > EXACT_COUNTS or (totals != np.floor(totals)).any():
+        return None
+    counts: NDArray[np.int64] = totals.astype(np.int64)
+    counts //= np.gcd.reduce(counts)
+    return counts if float(np.sum(counts, dtype=np.float64)) <= MOST_ROWS else None
+
+
+def _merged(X: Floats, y: Floats, weights: Floats) -> tuple[Numbers, Floats]:
+    """Where every row is found first, in an order that depends on the rows only, and the sum of its weights."""
+    hashes = row_hashes(X, y)
+    order = np.argsort(hashes, kind="stable")
+    near = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
+    repeated = _equal_rows(X, y, order[near], order[near + 1])
+    if repeated.all():
+        is_first = np.ones(len(y), dtype=bool)
+        is_first[near + 1] = False
+    else:  # different rows with one hash lie in one another's way
+        order = np.lexsort([*_bits(X).T, _bits(y)])
+        is_first = np.append(True, ~_equal_rows(X, y, order[:-1], order[1:]))
+    starts = np.flatnonzero(is_first)
+    totals: Floats = np.add.reduceat(weights[order], starts)
+    return order[starts], totals
+
+
+def _equal_rows(X: Floats, y: Floats, left: Numbers, right: Numbers) -> NDArray[np.bool_]:
+    same: NDArray[np.bool_] = (_bits(X[left]) == _bits(X[right])).all(axis=1)
+    same &= _bits(y[left]) == _bits(y[right])
+    return same
+
+
+def _bits(values: Floats) -> Hashes:
+    return np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
+
+
+def row_hashes(X: Floats, y: Floats | None = None) -> Hashes:
+    """A number for every row such that equal rows have equal ones, and others hardly ever: (n_rows,)."""
+    factors = np.random.Generator(np.random.Philox(0)).integers(
+        2**64, size=X.shape[1] + 1, dtype=np.uint64
+    ) | np.uint64(1)
+    found = np.empty(len(X), dtype=np.uint64)
+    for begin in range(0, len(X), BLOCK):
+        rows = slice(begin, begin + BLOCK)
+        found[rows] = (_scrambled(X[rows]) * factors[1:]).sum(axis=1)
+        if y is not None:
+            found[rows] += _scrambled(y[rows]) * factors[0]
+    return found ^ (found >> np.uint64(29))
+
+
+def _scrambled(values: Floats) -> Hashes:
+    """Bits in which small whole numbers, whose lower half is empty, differ at the lower end, too."""
+    bits = _bits(values)
+    return bits ^ (bits >> np.uint64(43))

@@ -1,0 +1,43 @@
+"""What has been found so far."""
+
+import numpy as np
+
+from fouriertree import parse
+from fouriertree.observers import Found
+from fouriertree.search import Offered, Progress
+
+
+def offered(text, loss, complexity):
+    return Offered(Progress(0, 0, 0, 0, loss), np.array([2.0]), (parse(text),), complexity, loss)
+
+
+def texts(found):
+    return [terms[0].text() for _, terms in found.sums(100)]
+
+
+def test_sums_of_another_target_are_not_compared_but_kept():
+    found = Found()
+    found(offered("x0", 1.0, 3))
+    found(offered("sin(x0)", 0.5, 6))
+    found.next_run(n_rows=100)
+    found(offered("x1", 70.0, 3))
+    assert set(texts(found)) == {"x0", "sin(x0)", "x1"}
+    assert texts(found)[0] == "x1"
+
+
+def test_sums_of_the_same_target_are_compared():
+    found = Found()
+    found(offered("x0", 1.0, 3))
+    found.next_run()
+    found(offered("exp(x1)", 70.0, 6))
+    assert texts(found) == ["x0"]
+
+
+def test_what_was_set_aside_comes_back_from_a_state():
+    found, again = Found(), Found()
+    found(offered("x0", 1.0, 3))
+    found.next_run(n_rows=100)
+    found(offered("x1", 70.0, 3))
+    again.restore(found.state())
+    assert texts(again) == texts(found)
+    assert again.runs == 1

@@ -1,0 +1,144 @@
+"""Weights as repetition: a row of weight k is that row k times."""
+
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import fouriertree.repeats as repeats
+from fouriertree.repeats import Table, counted, row_hashes
+
+FEW_VALUES = st.sampled_from([0.0, -0.0, 1.0, 2.0, -1.5, 1e300])
+
+
+@st.composite
+def weighted_tables(draw, least=0):
+    n, p = draw(st.integers(1, 12)), draw(st.integers(1, 3))
+    X = draw(arrays(float, (n, p), elements=FEW_VALUES))
+    y = draw(arrays(float, n, elements=FEW_VALUES))
+    weights = draw(arrays(float, n, elements=st.integers(least, 4).map(float)).filter(np.any))
+    return X, y, weights
+
+
+def contents(table):
+    """Rows as bytes, in order."""
+    return [(x.tobytes(), y.tobytes()) for x, y in zip(table.X, table.y, strict=True)]
+
+
+def slowly_counted(X, y, weights):
+    """How much every row counts, one row after the other."""
+    total = Counter()
+    for x, value, weight in zip(X, y, weights, strict=True):
+        if weight > 0:
+            total[x.tobytes(), value.tobytes()] += weight
+    return total
+
+
+@given(weighted_tables(), st.randoms(use_true_random=False))
+def test_a_weight_of_k_is_k_rows_in_any_order(data, random):
+    X, y, weights = data
+    times = weights.astype(int)
+    order = list(range(len(y)))
+    random.shuffle(order)
+    weighted = counted(X[order], y[order], weights[order])
+    repeated = counted(X.repeat(times, axis=0), y.repeat(times))
+    if len(set(slowly_counted(X, y, weights).values())) > 1:
+        assert contents(weighted) == contents(repeated)
+    else:  # rows that count alike keep their order
+        assert Counter(contents(weighted)) == Counter(contents(repeated))
+    assert weighted.weights is None
+    assert repeated.weights is None
+
+
+@given(weighted_tables())
+def test_rows_count_as_often_as_counting_one_by_one_says(data):
+    X, y, weights = data
+    expected = slowly_counted(X, y, weights)
+    divisor = np.gcd.reduce([int(count) for count in expected.values()])
+    assert Counter(contents(counted(X, y, weights))) == {row: c / divisor for row, c in expected.items()}
+
+
+@given(weighted_tables(), st.sampled_from([2.0, 3.0, 1024.0]))
+def test_a_common_factor_of_the_weights_changes_nothing(data, factor):
+    X, y, weights = data
+    assert contents(counted(X, y, weights)) == contents(counted(X, y, factor * weights))
+
+
+@given(weighted_tables(least=1))
+def test_weights_that_are_no_counts_are_added_up_per_row(data):
+    X, y, weights = data
+    table = counted(X, y, weights + 0.25)
+    expected = slowly_counted(X, y, weights + 0.25)
+    found = np.ones(len(table.y)) if table.weights is None else table.weights
+    assert set(contents(table)) == set(expected)
+    wanted = np.array([expected[row] for row in contents(table)])
+    np.testing.assert_allclose(found / found.sum(), wanted / wanted.sum())
+
+
+@given(weighted_tables())
+def test_rows_of_one_x_are_held_back_together_and_never_too_many(data):
+    table = counted(*data)
+    for most in range(len(table.y) + 1):
+        held = table.held_back(most, np.random.default_rng(0))
+        assert np.count_nonzero(held) <= most
+        if table.group is not None:
+            apart = {x.tobytes() for x in table.X[held]} & {x.tobytes() for x in table.X[~held]}
+            assert not apart
+
+
+@given(weighted_tables())
+def test_different_rows_with_one_hash_are_kept_apart(data):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(repeats, "row_hashes", lambda X, y=None: np.zeros(len(X), dtype=np.uint64))
+        clashing = counted(*data)
+    assert Counter(contents(clashing)) == Counter(contents(counted(*data)))
+
+
+@settings(max_examples=30)
+@given(st.integers(2, 60), st.integers(0, 2**32))
+def test_rows_that_are_all_different_and_count_alike_stay_as_they_are(n, seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 2)), rng.integers(3, size=n).astype(float)
+    for weights in (None, np.full(n, 0.7)):
+        table = counted(X, y, weights)
+        assert table.X is X
+        assert table.y is y
+        assert table.weights is None
+    held = table.held_back(n // 3, np.random.default_rng(seed))
+    first = np.random.default_rng(seed).permutation(n)[: n // 3]
+    assert sorted(first) == np.flatnonzero(held).tolist()
+
+
+def test_many_counts_become_weights_and_few_become_rows(monkeypatch):
+    X, y, weights = np.arange(3.0)[:, None], np.arange(3.0), np.array([1.0, 2.0, 7.0])
+    assert len(counted(X, y, weights).y) == 10
+    monkeypatch.setattr(repeats, "MOST_ROWS", 9)
+    table = counted(X, y, weights)
+    assert sorted(table.weights) == [1.0, 2.0, 7.0]
+    assert contents(counted(X.repeat([1, 2, 7], axis=0), y.repeat([1, 2, 7]))) == contents(table)
+
+
+def test_bad_weights_are_left_for_others_to_refuse():
+    X, y = np.zeros((2, 1)), np.zeros(2)
+    for weights in (np.zeros(2), np.array([1.0, -1.0])):
+        assert counted(X, y, weights).weights is weights
+
+
+def test_small_whole_numbers_hardly_ever_share_a_hash():
+    X = np.stack(np.meshgrid(*[np.arange(30.0)] * 3), axis=-1).reshape(-1, 3)
+    assert len(np.unique(row_hashes(X))) == len(X)
+
+
+@pytest.mark.parametrize("kind", ["different", "discrete"])
+def test_a_million_rows_take_no_noticeable_time(kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1_000_000, 20))
+    y = rng.normal(size=len(X)) if kind == "different" else rng.integers(5, size=len(X)).astype(float)
+    started = time.process_time()
+    table = counted(X, y)
+    assert isinstance(table, Table)
+    assert time.process_time() - started < 2.0
