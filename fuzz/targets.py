@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from . import commands, fits, formulas, models, names, tables
+from . import commands, fits, formulas, models, names, runs, tables
 from .mutation import mutate_json, mutate_text
 
 Mutate = Callable[[bytes, Random, list[bytes]], bytes]
@@ -32,6 +32,8 @@ _ROWS = (
     Target("model", models.check_model_file, models.model_files, 15_000, mutate_json),
     Target("description", models.check_description, models.descriptions, 10_000, mutate_json),
     Target("commands", commands.check_commands, commands.seeds, 200, mutate_json),
+    Target("checkpoint", runs.check_checkpoint, runs.checkpoints, 5_000),
+    Target("run", runs.check_description, runs.descriptions, 400, mutate_json),
     Target("table", tables.check_table, lambda: tables.TABLES, 8_000),
     Target("names", names.check_names, names.seeds, 3_000),
     Target("fit", fits.check_fit, fits.seeds, 1_500),

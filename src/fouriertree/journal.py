@@ -67,7 +67,9 @@ class Journal:
         """Go on with a run from its newest checkpoint, or from its start if there is none."""
         checkpoint = folder.latest(primitives)
         number = None if checkpoint is None else checkpoint.number
-        folder.tell(status=RUNNING, resumed=[*folder.about.get("resumed", []), {"at": now(), "from": number}])
+        folder.tell(
+            status=RUNNING, resumed=[*(folder.about.get("resumed") or []), {"at": now(), "from": number}]
+        )
         folder.event("resumed", checkpoint=number)
         self._write_to(folder)
         if checkpoint is not None:

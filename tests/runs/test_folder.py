@@ -10,10 +10,14 @@ import pytest
 from fouriertree.runs import RunError, RunFolder, RunFolderWarning, find_run, list_runs, remove_run
 from fouriertree.runs.recorder import LATEST, SOONEST, Checkpoints
 
+ABOUT = {
+    "seed": 7, "target": "y", "columns": ["a"], "data": {}, "parameters": {}, "described": {}, "versions": {},
+}  # fmt: skip
+
 
 @pytest.fixture
 def folder(tmp_path):
-    folder = RunFolder.create(tmp_path / "runs", {"seed": 7})
+    folder = RunFolder.create(tmp_path / "runs", ABOUT)
     yield folder
     folder.close()
 
@@ -101,6 +105,15 @@ def test_a_folder_without_a_run_is_refused_in_a_sentence(tmp_path, text):
         RunFolder.open(tmp_path / "missing")
 
 
+@pytest.mark.parametrize("name", ["seed", "target", "data", "parameters", "result", "command"])
+def test_a_run_that_does_not_say_what_it_should_is_refused(folder, name):
+    about = json.loads((folder.path / "run.json").read_text())
+    (folder.path / "run.json").write_text(json.dumps(about | {name: [1.5]}))
+    with pytest.raises(RunError, match=f"is damaged: {name} is not what it should be"):
+        RunFolder.open(folder.path)
+    assert list_runs(folder.path.parent) == []
+
+
 def test_every_line_of_events_is_json(folder):
     folder.event("one", name='quotes " and\nlines')
     folder.event("two")
@@ -110,7 +123,7 @@ def test_every_line_of_events_is_json(folder):
 
 # The store --------------------------------------------------------------------------------------------------
 def test_runs_are_listed_found_and_removed(tmp_path):
-    folders = [RunFolder.create(tmp_path, {}) for _ in range(3)]
+    folders = [RunFolder.create(tmp_path, ABOUT) for _ in range(3)]
     for folder in folders:
         folder.close()
     assert [run.id for run in list_runs(tmp_path)] == sorted(

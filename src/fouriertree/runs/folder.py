@@ -27,6 +27,13 @@ RUN, EVENTS, FRONT, MODEL, LOCK = "run.json", "events.jsonl", "front.csv", "mode
 CHECKPOINT = re.compile(r"checkpoint-(\d{6})\.ftc")
 #: checkpoints that are kept: should the newest be damaged, there is the one before it
 GENERATIONS = 2
+#: what run.json says, and as what
+KINDS: dict[str, Any] = {
+    "id": str, "created": str, "status": str, "target": str, "seed": int, "columns": list, "data": dict,
+    "parameters": dict, "described": dict, "versions": dict,
+    # Not of every run.
+    "result": dict | None, "command": dict | None, "stop_reason": str | None, "resumed": list | None,
+}  # fmt: skip
 RUNNING, FINISHED, INTERRUPTED = "running", "finished", "interrupted"
 
 
@@ -86,6 +93,9 @@ class RunFolder:
             raise RunError(
                 f"{path} is a run of version {about.get('version')}; this program reads version {VERSION}"
             )
+        for name, kind in KINDS.items():
+            if not isinstance(about.get(name), kind):
+                raise RunError(f"{path / RUN} is damaged: {name} is not what it should be")
         folder.about = about
         return folder
 

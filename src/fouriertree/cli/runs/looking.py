@@ -77,16 +77,16 @@ def show_one(store: Path, wanted: str, content: dict[str, Any]) -> None:
 
 def details(run: RunFolder) -> Iterator[tuple[str, Any]]:
     about = run.about
-    data = about.get("data", {})
+    data = about["data"]
     yield "folder", run.path
     yield "created", about.get("created")
-    yield "table", about.get("command", {}).get("data", "from Python")
+    yield "table", (about.get("command") or {}).get("data", "from Python")
     yield "target", about.get("target")
     yield "size", f"{data.get('rows')} rows, {data.get('columns')} columns"
     yield "seed", about.get("seed")
     yield "checkpoints", len(run.checkpoints())
-    yield "fouriertree", about.get("versions", {}).get("fouriertree")
-    for name, value in about.get("parameters", {}).items():
+    yield "fouriertree", about["versions"].get("fouriertree")
+    for name, value in about["parameters"].items():
         if value not in (None, [], False):
             yield name, value
 
@@ -112,8 +112,8 @@ def differing(runs: Sequence[RunFolder]) -> dict[str, list[Any]]:
 
     def asked(run: RunFolder) -> dict[str, Any]:
         about = run.about
-        known = {**about.get("parameters", {}), **about.get("described", {})}
-        return {**known, "seed": about.get("seed"), "sha256": about.get("data", {}).get("sha256")}
+        known = {**about["parameters"], **about["described"]}
+        return {**known, "seed": about["seed"], "sha256": about["data"].get("sha256")}
 
     all_asked = [asked(run) for run in runs]
     names = sorted({name for each in all_asked for name in each} - {"run_dir", "progress", "random_state"})
@@ -135,7 +135,7 @@ def remove_some(store: Path, wanted: Sequence[str], yes: bool, content: dict[str
 
 def summary(run: RunFolder) -> dict[str, Any]:
     about = run.about
-    data, result = about.get("data", {}), about.get("result", {})
+    data, result = about["data"], about.get("result") or {}
     best = chosen_row(run, result)
     return {
         "id": run.id,
@@ -162,9 +162,11 @@ def chosen_row(run: RunFolder, result: dict[str, Any]) -> dict[str, str]:
 def front_of(run: RunFolder) -> list[dict[str, str]]:
     try:
         with (run.path / FRONT).open(encoding="utf-8", newline="") as file:
-            return [{str(key): str(value) for key, value in row.items()} for row in csv.DictReader(file)]
+            rows = list(csv.DictReader(file))
     except (OSError, ValueError, csv.Error):
         return []
+    # The last line of a disk that was full may be a part of one.
+    return [row for row in rows if None not in row and None not in row.values()]
 
 
 def short_number(cell: str) -> str:
