@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from numbers import Integral
 from typing import Any
 
@@ -40,6 +40,12 @@ def refuse_masked(values: Any, what: str) -> None:
         raise ValueError(
             f"{what} has masked cells, which are missing values; fill them in or remove their rows"
         )
+
+
+def refuse_twins(names: Any) -> None:
+    name, times = Counter(map(str, names)).most_common(1)[0] if len(names) else ("", 0)
+    if times > 1:
+        raise ValueError(f"{times} columns are called {name!r}, and a formula could not tell them apart")
 
 
 def refuse_kind(what: str, dtype: Any) -> None:
@@ -85,15 +91,8 @@ def check_names(names: Sequence[str]) -> None:
             raise ValueError(f"the column name {name!r} holds half of a character; rename it")
 
 
-def refuse_twins(names: Iterable[Any]) -> None:
-    """ValueError if two columns have one name."""
-    name, times = (Counter(map(str, names)).most_common(1) or [("", 1)])[0]
-    if times > 1:
-        raise ValueError(f"{times} columns are called {name!r}, and a formula could not tell them apart")
-
-
 def table_with_cells(X: Any) -> pd.DataFrame:
-    """X as a table, in which a column of cells that may be no numbers has a name; without columns if there is none."""
+    """X as a table, in which columns have names; without those that are plain numbers, where X is none of pandas."""
     if isinstance(X, pd.DataFrame):
         return X
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):  # of polars and the like

@@ -90,7 +90,7 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SymbolicClassifier:
         """Search for formulas for the log-odds of the classes of y."""
-        refuse_unclear(X, ())
+        refuse_unclear(X)
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(y)
         weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)

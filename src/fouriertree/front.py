@@ -123,7 +123,7 @@ def finished(
     whole = canonical(sum_of_terms(best.tolist(), [terms[1][i] for i in kept]), primitives, rows.positive)
     if rows.loss.logistic:
         # A search fits squares; before rows held back may judge a formula, its log-odds are fitted to the others.
-        whole = refitted(whole, rows.part(rows.seen))
+        whole = refitted(whole, rows.part(rows.seen), hurry)
     before = space.values([whole])[0]
     if not np.isfinite(before).all():
         return None

@@ -65,7 +65,7 @@ def fit_outputs(regressor: Any, X: Any, y: Any, sample_weight: Any) -> None:
     if regressor._folder is not None:
         raise ValueError("a run has one target; give the column of y that it is about")
     names = names_of_outputs(y) or []
-    refuse_unclear(X, ())
+    refuse_unclear(X)
     values = numeric_target(np.asarray(y))
     _, columns = validate_data(regressor, X, values, dtype=np.float64, y_numeric=True, multi_output=True)
     parts, seed = regressors_for(regressor, len(names))

@@ -124,7 +124,7 @@ def read_json(path: Path) -> Any:
     except OSError as error:
         raise ModelFileError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
     try:
-        return json_of(content)
+        return decoded(content)
     except _NotOursError as other:
         raise ModelFileError(f"{path} {other}") from None
     except _DamageError as damage:
@@ -143,10 +143,11 @@ def understood(path: Path, data: Any, primitives: PrimitiveSet | None = None) ->
 
 def from_bytes(content: bytes, primitives: PrimitiveSet | None = None) -> SavedFormulas:
     """The formulas of a file's content."""
-    return from_json(json_of(content), primitives)
+    return from_json(decoded(content), primitives)
 
 
-def json_of(content: bytes) -> Any:
+def decoded(content: bytes) -> Any:
+    """What a file's content says, as JSON has it; ModelFileError if it is none."""
     try:
         return json.loads(content, object_pairs_hook=_object, parse_constant=_no_constant)
     except _DamageError:
