@@ -50,7 +50,7 @@ from fouriertree.saving import file_of, fingerprint, versions_here
 from fouriertree.search import Budget, Hybrid, Observer, Search, run
 from fouriertree.search.nesting import Nesting
 from fouriertree.space import EmpiricalSpace
-from fouriertree.stopping import INTERRUPTED, Stop
+from fouriertree.stopping import INTERRUPTED, Stop, undisturbed
 
 Floats = NDArray[np.float64]
 
@@ -235,7 +235,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         self.seed_ = draw_seed(self.random_state)
         self._n_rows = len(y)
         # The first time on a machine takes some seconds, which are not the search's.
-        self._compile()
+        undisturbed(self._compile)
         self._running.start_search(memory_watch(self.memory_limit, self._n_rows))
         began = time.monotonic()
         self.data_ = {"rows": len(y), "columns": X.shape[1], "sha256": fingerprint(X, y, weights)}

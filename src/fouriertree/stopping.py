@@ -67,7 +67,7 @@ class Stop:
             raise KeyboardInterrupt
 
     def leave_if_told(self) -> None:
-        """Raise once more what the search, or a compiler, has caught."""
+        """Raise once more what the search has caught."""
         if self.leaving:
             raise KeyboardInterrupt
 
@@ -105,3 +105,29 @@ class _Handler:
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         self.stop.interrupt()
+
+
+def undisturbed(work: Callable[[], None]) -> None:
+    """Do work that an exception in its midst would spoil for good: Ctrl-C leaves here, and the work goes on.
+
+    Numba fills its tables the first time it compiles, and never again.  Signals raise in the main thread, so that the
+    work is done by another one; whoever compiles next waits for it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        work()
+        return
+    done = threading.Event()
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            done.set()
+
+    threading.Thread(target=run, daemon=True).start()
+    done.wait()
+    if errors:
+        raise errors[0]
