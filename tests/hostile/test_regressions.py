@@ -9,7 +9,7 @@ import pytest
 
 from fouriertree import Model, PrimitiveSet, SymbolicRegressor, parse
 from fouriertree.checks import whole_limit
-from fouriertree.export import export
+from fouriertree.export import ExportError, export
 from fouriertree.expr import ParseError
 from fouriertree.guesses import parse_guesses
 from fouriertree.losses import as_loss
@@ -213,6 +213,12 @@ def test_a_name_does_not_end_the_script_that_its_formula_stands_in():
     text = export(Model((1.0,), (parse("x0"),), ("</script><script>alert(1)<!--",)), "javascript")
     assert "</" not in text
     assert "<!--" not in text
+
+
+def test_a_name_that_sql_cannot_hold_is_quoted_in_part():
+    with pytest.raises(ExportError) as caught:
+        export(Model((1.0,), (parse("x0"),), ("\0" * 5000,)), "sqlite")
+    assert len(str(caught.value)) < 200
 
 
 def test_half_of_a_character_can_be_written_as_json():
