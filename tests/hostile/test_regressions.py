@@ -116,6 +116,12 @@ def test_a_target_that_is_not_made_of_numbers_is_refused(y):
         fitted(X, y)
 
 
+@pytest.mark.parametrize(("X", "y"), [([[10**400], [1]], [1, 2]), ([[1], [2]], [10**400, 1])])
+def test_a_list_with_a_number_beyond_float64_is_refused(X, y):
+    with pytest.raises(ValueError, match="has a number beyond the range of float64"):
+        fitted(X, y)
+
+
 # Parameters -------------------------------------------------------------------------------------------------
 def test_an_infinite_limit_is_none():
     assert whole_limit(np.inf) is None
