@@ -88,6 +88,9 @@ def rows_of(path: Path, separator: str) -> list[list[str]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.reader(file, delimiter=separator, skipinitialspace=True))
     csv.field_size_limit(131072)
+    if rows and rows[0]:
+        # A file may begin with its mark of order twice, of which pandas takes off both.
+        rows[0][0] = rows[0][0].lstrip("\ufeff")
     return [row for row in rows if trimmed(row) or len(row) > 1]
 
 

@@ -20,8 +20,9 @@ LARGEST = int(np.finfo(np.float64).max)
 
 def refuse_unclear(X: Any, y: Any = None) -> None:
     """An error that names the first column that is not made of numbers; other checks are scikit-learn's."""
-    refuse_masked(X, "X")
-    refuse_masked(y, "y")
+    for what, values in (("X", X), ("y", y)):
+        refuse_masked(values, what)
+        refuse_huge(values, what)
     refuse_twins(getattr(X, "columns", ()))
     table = table_with_cells(X)
     columns = [(f"column {name!r}", table.iloc[:, i]) for i, name in enumerate(table.columns)]
@@ -48,6 +49,21 @@ def refuse_twins(names: Any) -> None:
         raise ValueError(f"{times} columns are called {name!r}, and a formula could not tell them apart")
 
 
+def refuse_huge(values: Any, what: str) -> None:
+    """ValueError for a list with a whole number beyond float64; other faults of lists are scikit-learn's to tell."""
+    if isinstance(values, list | tuple):
+        try:
+            np.asarray(values, dtype=np.float64)
+        except OverflowError:
+            raise too_large(what) from None
+        except (TypeError, ValueError):
+            return
+
+
+def too_large(what: str) -> ValueError:
+    return ValueError(f"{what} has a number beyond the range of float64; give it in another unit")
+
+
 def refuse_kind(what: str, dtype: Any) -> None:
     """ValueError for columns that are numbers only in the way they are stored."""
     if getattr(dtype, "kind", "") == "c":
@@ -70,9 +86,7 @@ def check_cell(what: str, cell: Any) -> None:
     try:
         float(cell)
     except OverflowError:
-        raise ValueError(
-            f"{what} has a number beyond the range of float64; give it in another unit"
-        ) from None
+        raise too_large(what) from None
     except (TypeError, ValueError):
         # The last words are those that scikit-learn wants.
         reason = f"{what} is not numeric: it contains {shortened(cell)}"

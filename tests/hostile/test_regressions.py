@@ -9,7 +9,7 @@ import pytest
 
 from fouriertree import Model, PrimitiveSet, SymbolicRegressor, parse
 from fouriertree.checks import whole_limit
-from fouriertree.export import export
+from fouriertree.export import ExportError, export
 from fouriertree.expr import ParseError
 from fouriertree.guesses import parse_guesses
 from fouriertree.losses import as_loss
@@ -116,6 +116,12 @@ def test_a_target_that_is_not_made_of_numbers_is_refused(y):
         fitted(X, y)
 
 
+@pytest.mark.parametrize(("X", "y"), [([[10**400], [1]], [1, 2]), ([[1], [2]], [10**400, 1])])
+def test_a_list_with_a_number_beyond_float64_is_refused(X, y):
+    with pytest.raises(ValueError, match="has a number beyond the range of float64"):
+        fitted(X, y)
+
+
 # Parameters -------------------------------------------------------------------------------------------------
 def test_an_infinite_limit_is_none():
     assert whole_limit(np.inf) is None
@@ -213,6 +219,12 @@ def test_a_name_does_not_end_the_script_that_its_formula_stands_in():
     text = export(Model((1.0,), (parse("x0"),), ("</script><script>alert(1)<!--",)), "javascript")
     assert "</" not in text
     assert "<!--" not in text
+
+
+def test_a_name_that_sql_cannot_hold_is_quoted_in_part():
+    with pytest.raises(ExportError) as caught:
+        export(Model((1.0,), (parse("x0"),), ("\0" * 5000,)), "sqlite")
+    assert len(str(caught.value)) < 200
 
 
 def test_half_of_a_character_can_be_written_as_json():

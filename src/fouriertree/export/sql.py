@@ -22,7 +22,7 @@ from fouriertree.export.language import (
 from fouriertree.export.names import columns_of
 from fouriertree.export.tree import whole_tree
 from fouriertree.expr.catalogue import PRODUCT, UNARY
-from fouriertree.model import Model
+from fouriertree.model import Model, shortened
 
 #: brackets within each other: the parser of SQLite keeps 100 words, of which a bracket can need seven
 DEEPEST_SQLITE, DEEPEST = 12, 100
@@ -135,7 +135,7 @@ class Dialect:
     def quoted(self, name: str) -> str:
         """A name as an identifier, which ends where it should."""
         if "\0" in name or not name or any("\ud800" <= c <= "\udfff" for c in name):
-            raise ExportError(f"{self.language.name} has no columns called {name!r}; rename it")
+            raise ExportError(f"{self.language.name} has no columns called {shortened(name)}; rename it")
         return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
 
 
