@@ -71,8 +71,20 @@ def test_the_reference_of_the_command_is_current():
 
 def test_every_option_is_documented():
     page = (ROOT / "docs" / "cli.md").read_text("utf-8")
-    for command in ("fit", "predict", "export", "demo", "paper", "problems", "bench"):
-        shown = CliRunner().invoke(app, [command, "--help"]).stdout
+    commands = (
+        "fit",
+        "predict",
+        "export",
+        "report",
+        "demo",
+        "paper",
+        "problems",
+        "bench",
+        "runs",
+        "runs resume",
+    )
+    for command in commands:
+        shown = CliRunner().invoke(app, [*command.split(), "--help"]).stdout
         for option in set(re.findall(r"--[a-z-]+", shown)) - {"--help"}:
             assert option in page
 
@@ -91,7 +103,10 @@ def test_commands_have_the_options_that_the_page_gives_them(page):
         if program == "make":
             assert first in targets
             continue
-        options = {option for parameter in known[first].params for option in parameter.opts}
+        command = known[first]
+        if words and words[0] in getattr(command, "commands", {}):
+            command = command.commands[words.pop(0)]
+        options = {option for parameter in command.params for option in parameter.opts}
         assert {word for word in words if word.startswith("-") and word != "-"} <= options
 
 
