@@ -94,11 +94,11 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
     guesses: formulas to start from, such as ``["a*sin(x0)"]``; names that are no columns are numbers to be fitted.
     time_limit, max_evaluations: seconds, and candidates looked at; None is no limit.  Without any limit, a fit ends
         when every way to look for a law has had its turn.
-    memory_limit: megabytes that the process may hold; the search ends when it holds more.  None is no limit.
+    memory_limit: megabytes that the process and its helpers may hold; the search ends when it holds more.  None is no limit.
     max_traverses: passes over the data, the paper's unit of cost, for the searches of the paper.
     target_loss: the sum of squared errors to be content with; None asks for a formula exact to rounding.
     random_state: an integer, a RandomState, or None for fresh entropy; the integer that was used is `seed_`.
-    n_jobs: threads, -1 for one per processor; the result is the same for any number.
+    n_jobs: processes, -1 for one per processor; the result is the same for any number.
     feature_names: names in formulas; by default those of a DataFrame's columns, or x0, x1, ...
     run_dir: a folder in which every fit leaves a folder of its own, `run_path_`, with its events, its formulas so far
         and checkpoints from which `resume` goes on should the process be killed; None writes nothing.

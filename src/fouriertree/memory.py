@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 MEGABYTE = 1e6
 #: what describing the formulas takes after the search: some vectors of values for each of them
@@ -14,11 +15,16 @@ class MemoryLimitError(ValueError):
 
 
 def resident_megabytes() -> float:
-    """Memory that the process holds now, in megabytes."""
+    """Memory that the process and those that it has started hold now, in megabytes."""
     # Only those who set a limit need it.
     import psutil
 
-    return float(psutil.Process().memory_info().rss) / MEGABYTE
+    here = psutil.Process()
+    total = float(here.memory_info().rss)
+    for helper in here.children():
+        with suppress(psutil.Error):
+            total += float(helper.memory_info().rss)
+    return total / MEGABYTE
 
 
 def check_memory(megabytes: float | None) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,16 +51,17 @@ class Outcome:
             (files.report, self.report),
         ]
         done: list[str] = []
-
-        def run(path: Path, write: Callable[[Path], str]) -> None:
-            done.append(f"{write(path)} written to {path}")
-
-        with ExitStack() as stack:
-            # A stack runs the last one first, and the others even if one fails.
-            stack.callback(show, self.regressor, self.target, self.judgement)
-            for path, write in reversed(steps):
-                if path is not None:
-                    stack.callback(run, path, write)
+        failures: list[Exception] = []
+        for path, write in steps:
+            if path is not None:
+                # An interrupt is no Exception, and leaves at once.
+                try:
+                    done.append(f"{write(path)} written to {path}")
+                except Exception as error:
+                    failures.append(error)
+        show(self.regressor, self.target, self.judgement)
+        if failures:
+            raise failures[0]
         if done:
             say(*done)
         if (folder := self.run_folder) is not None and self.regressor.stop_reason_ in UNFINISHED:
