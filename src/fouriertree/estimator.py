@@ -94,7 +94,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
     guesses: formulas to start from, such as ``["a*sin(x0)"]``; names that are no columns are numbers to be fitted.
     time_limit, max_evaluations: seconds, and candidates looked at; None is no limit.  Without any limit, a fit ends
         when every way to look for a law has had its turn.
-    memory_limit: megabytes that the process and its helpers may hold; the search ends when it holds more.  None is no limit.
+    memory_limit: megabytes that the process and its helpers may hold; the search ends when they hold more.
     max_traverses: passes over the data, the paper's unit of cost, for the searches of the paper.
     target_loss: the sum of squared errors to be content with; None asks for a formula exact to rounding.
     random_state: an integer, a RandomState, or None for fresh entropy; the integer that was used is `seed_`.
