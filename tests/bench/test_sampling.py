@@ -51,6 +51,6 @@ def test_three_quarters_of_a_table_are_for_training(tmp_path):
 
 
 def test_without_a_column_called_target_the_last_one_is_it(tmp_path):
-    (tmp_path / "mine.csv").write_text("a,b\n1,2\n2,4\n3,6\n4,8\n")
+    (tmp_path / "mine.csv").write_text("a,b\n" + "".join(f"{k},{2 * k}\n" for k in range(1, 9)))
     data = load("folder", "mine", 0, 0, 0.0, False, tmp_path)
     np.testing.assert_array_equal(data.y, 2 * data.X[:, 0])

@@ -78,7 +78,8 @@ def test_the_model_is_not_overwritten(run):
 
 def test_what_a_target_refuses_is_one_sentence(run, tmp_path):
     data = json.loads((tmp_path / "model.json").read_text())
-    data["rows"][1]["terms"][0]["expression"] = "sin(2 + " * 90 + "x0" + ")" * 90
+    deep = "sin(2 + " * 90 + "x0" + ")" * 90
+    data["rows"][1] |= {"terms": [{"coefficient": 1.0, "expression": deep}], "formula": deep}
     (tmp_path / "model.json").write_text(json.dumps(data))
     result = run("model.json", "--to", "excel")
     assert result.exit_code == 2

@@ -19,6 +19,8 @@ EXAMPLES = {
     "model": 200,
     "description": 150,
     "commands": 3,
+    "checkpoint": 60,
+    "run": 5,
     "table": 100,
     "names": 20,
     "fit": 60,

@@ -12,7 +12,7 @@ FORMULAS = ("4.5", "x1 + 2.7", "0.5*x1 + 4*sin(x0)", "0.5*x1 + 4*sin(x0) - 0.01*
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
-    "$x_1$ & 100% </title></svg><svg onload=alert(1)>" + " long" * 60 + "\x00\ud800",
+    "$x_1$ & 100% </title></svg><svg onload=alert(1)>" + " long" * 60 + "\x00\u202e",
 )
 
 

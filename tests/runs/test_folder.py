@@ -127,7 +127,8 @@ def test_runs_are_listed_found_and_removed(tmp_path):
     for folder in folders:
         folder.close()
     assert [run.id for run in list_runs(tmp_path)] == sorted(
-        (folder.id for folder in folders), key=lambda name: RunFolder.open(tmp_path / name).about["created"]
+        (folder.id for folder in folders),
+        key=lambda name: (RunFolder.open(tmp_path / name).about["created"], name),
     )
     assert find_run(tmp_path, "last").id == list_runs(tmp_path)[-1].id
     assert find_run(tmp_path, folders[0].id[-4:]).id == folders[0].id
