@@ -9,7 +9,7 @@ from fouriertree import EmpiricalSpace, Grammar, PrimitiveSet, Problem
 from fouriertree.search import Budget, Hybrid, run
 from fouriertree.search.hybrid import crew as crews
 from fouriertree.search.hybrid import plan as plans
-from fouriertree.search.hybrid.worker import Growths, Piece, Step, Turn, take
+from fouriertree.search.hybrid.worker import Growths, Piece, Step, Turn, answers
 from fouriertree.snapshots import to_bytes
 
 BUDGET = Budget(max_candidates=400_000)
@@ -46,8 +46,9 @@ class Watched(crews.Crew):
                 member._thread.join(0.01)
 
     def grown(self, number):
+        order = self._orders[number]
         sums = yield from super().grown(number)
-        self.steps += 1
+        self.steps += order.given
         return sums
 
 
@@ -111,20 +112,18 @@ def arm(problem):
     return state.plan.arms[0]
 
 
-def answers(turn, growths):
-    found = []
+def taken(turn, growths):
     with np.errstate(all="ignore"):
-        take(turn, growths, found.append)
-    return found
+        return list(answers(turn, growths))
 
 
 def test_a_turn_in_pieces_is_the_turn(arm):
-    whole = answers(Turn(0, arm.ground(), None, 0, 3), Growths())
+    whole = taken(Turn(0, arm.ground(), None, 0, 3), Growths())
     growths = Growths()
-    first = answers(Turn(0, arm.ground(), None, 0, 1), growths)
+    first = taken(Turn(0, arm.ground(), None, 0, 1), growths)
     state = first[-1].saved
-    kept = answers(Turn(0, arm.ground(), state, 1, 2), growths)
-    anew = answers(Turn(0, arm.ground(), state, 1, 2), Growths())
+    kept = taken(Turn(0, arm.ground(), state, 1, 2), growths)
+    anew = taken(Turn(0, arm.ground(), state, 1, 2), Growths())
     for parts in (first + kept, first + anew):
         assert [type(answer) for answer in parts] == [type(answer) for answer in whole]
         assert [a for a in parts if isinstance(a, Piece)] == [a for a in whole if isinstance(a, Piece)]

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,7 @@ from queue import SimpleQueue
 
 from fouriertree.search.hybrid.arms import Arm
 from fouriertree.search.hybrid.explore import Sums
-from fouriertree.search.hybrid.worker import Answer, Piece, Ready, Step, Turn
+from fouriertree.search.hybrid.worker import Answer, Growths, Piece, Ready, Step, Turn, answers
 
 #: one thread for a process: there are as many processes as processors may be used
 SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -30,22 +30,36 @@ PROGRAM = "from fouriertree.search.hybrid.worker import main; main()"
 
 @dataclass(eq=False)
 class Order:
-    """A turn that a process may take, and what it has answered."""
+    """A turn that somebody is to take, and what they have answered."""
 
     arm: Arm
     number: int
-    steps: int
-    answers: SimpleQueue[Piece | Step | None] = field(default_factory=SimpleQueue)  #: None is the last
-    given: bool = False  #: to a process
+    steps: int  #: that are left
+    answers: SimpleQueue[Piece | Step | None] = field(
+        default_factory=SimpleQueue
+    )  #: None: whoever had it is gone
+    given: bool = False  #: to another process
+
+    def turn(self) -> Turn:
+        arm = self.arm
+        return Turn(self.number, arm.ground(), arm.saved(), arm.steps, self.steps)
 
 
 class Crew:
-    """Some processes, and the turns that wait for them."""
+    """Some processes, this one among them, and the turns that wait for them.
+
+    Others take turns ahead of the search.  Where it comes to a turn that somebody else is busy with, this process takes
+    one of the next in the meantime.
+    """
 
     def __init__(self, size: int) -> None:
         self._lock = threading.Lock()
         self._waiting: deque[Order] = deque()
         self._orders: dict[int, Order] = {}
+        self._growths = Growths()
+        self._here: dict[
+            Order, Iterator[Piece | Step]
+        ] = {}  #: turns of this process, as far as they are taken
         self._members = [_Member(self) for _ in range(size)]
 
     def begin(self, arms: Sequence[Arm], turns: Sequence[Sequence[int]]) -> None:
@@ -54,42 +68,69 @@ class Crew:
         with self._lock:
             self._orders = {order.number: order for order in orders}
             self._waiting = deque(orders)
+            self._here.clear()
         for member in self._members:
             member.work()
 
-    def next_turn(self) -> tuple[Order, Turn] | None:
-        """For a process that has nothing to do."""
+    def next_order(self, elsewhere: bool) -> Order | None:
+        """For whoever has nothing to do, here or in another process."""
         with self._lock:
             if not self._waiting:
                 return None
             order = self._waiting.popleft()
-            order.given = True
-            arm = order.arm
-            return order, Turn(order.number, arm.ground(), arm.saved(), arm.steps, order.steps)
-
-    def takes(self, number: int) -> bool:
-        """Whether a process has the turn of an arm; if none has yet, none will have it any more."""
-        with self._lock:
-            order = self._orders.get(number)
-            if order is not None and not order.given:
-                self._waiting.remove(self._orders.pop(number))
-                return False
-            return order is not None
+            order.given = elsewhere
+            return order
 
     def grown(self, number: int) -> Sums:
-        """What the process that has an arm's turn has found in its next step."""
+        """The next step of an arm, whoever takes it."""
         order = self._orders[number]
         while True:
-            answer = order.answers.get()
-            if answer is None:
-                # The process is gone; what it has not answered is done here.
-                del self._orders[number]
-                return (yield from order.arm.grown())
+            answer = self._answer(order)
             if isinstance(answer, Step):
                 order.arm.move_to(answer.saved, answer.finished)
+                order.steps -= 1
                 return answer.sums
-            order.arm.count(answer.screened, answer.traverses)
-            yield
+            if answer is not None:
+                order.arm.count(answer.screened, answer.traverses)
+                yield
+            else:
+                # The process is gone; what it has not answered is done here.
+                order.given = False
+
+    def _answer(self, order: Order) -> Piece | Step | None:
+        while order.answers.empty():
+            if self._is_ours(order):
+                self._go_on(order)
+            elif (other := self._meanwhile()) is not None:
+                self._go_on(other)
+            else:
+                break
+        return order.answers.get()
+
+    def _is_ours(self, order: Order) -> bool:
+        """Whether this process takes the turn; it does if it comes before the others."""
+        with self._lock:
+            if order.given:
+                return False
+            if order in self._waiting:
+                self._waiting.remove(order)
+        if order not in self._here:
+            self._here[order] = answers(order.turn(), self._growths)
+        return True
+
+    def _meanwhile(self) -> Order | None:
+        """A turn for this process, while another one is waited for."""
+        if not self._here and (order := self.next_order(False)) is not None:
+            self._here[order] = answers(order.turn(), self._growths)
+        return next(iter(self._here), None)
+
+    def _go_on(self, order: Order) -> None:
+        """One more piece of a turn of this process."""
+        answer = next(self._here[order], None)
+        if answer is None:
+            del self._here[order]
+        else:
+            order.answers.put(answer)
 
     def close(self) -> None:
         for member in self._members:
@@ -100,7 +141,7 @@ class _Member:
     """One process, and the thread that listens to it."""
 
     def __init__(self, crew: Crew) -> None:
-        self._crew, self._order, self._ready = crew, None, False
+        self._crew, self._order, self._ready, self._steps = crew, None, False, 0
         self._lock = threading.Lock()
         home = str(Path(__file__).parents[3])
         path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")]))
@@ -116,11 +157,11 @@ class _Member:
     def work(self) -> None:
         """Take the next turn, if there is one and nothing else to do."""
         with self._lock:
-            if not self._ready or self._order is not None or (next_turn := self._crew.next_turn()) is None:
+            if not self._ready or self._order is not None or (order := self._crew.next_order(True)) is None:
                 return
-            self._order, turn = next_turn
+            self._order, self._steps = order, order.steps
             try:
-                pickle.dump(turn, self._process.stdin)  # type: ignore[arg-type]
+                pickle.dump(order.turn(), self._process.stdin)  # type: ignore[arg-type]
                 self._process.stdin.flush()  # type: ignore[union-attr]
             except OSError:
                 self._end()
@@ -141,7 +182,7 @@ class _Member:
             elif (order := self._order) is not None:
                 order.answers.put(answer)
                 if isinstance(answer, Step):
-                    left = (left or order.steps) - 1
+                    left = (left or self._steps) - 1
                     if left == 0 or answer.finished:
                         left, self._order = 0, None
                         self.work()

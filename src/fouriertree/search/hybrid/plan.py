@@ -183,9 +183,7 @@ class Plan:
                 yield RESTING
 
     def _grown(self, number: int) -> Sums:
-        if self._crew is not None and self._crew.takes(number):
-            return self._crew.grown(number)
-        return self.arms[number].grown()
+        return self.arms[number].grown() if self._crew is None else self._crew.grown(number)
 
     def _turns_left(self) -> list[list[int]]:
         cursor = self.cursor
@@ -200,6 +198,8 @@ class Plan:
         primitives = self.vocabulary.primitives
         if self._crew is None and self.settings.n_jobs > 1 and (primitives.opcodes < USER_OPCODE_START).all():
             self._crew = Crew(self.settings.n_jobs - 1)
+            # Threads would only take the processors that the helpers work on.
+            self.archive.n_jobs = 1
 
     def close(self) -> None:
         """Send the helpers away; the plan goes on without them, or with new ones."""

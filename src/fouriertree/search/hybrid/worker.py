@@ -10,9 +10,8 @@ import pickle
 import signal
 import sys
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -59,7 +58,6 @@ class Step:
 
 
 Answer = Ready | Piece | Step
-Send = Callable[[Answer], None]
 
 
 class Growths:
@@ -78,34 +76,34 @@ class Growths:
             self._kept.popitem(last=False)
 
 
-def take(turn: Turn, growths: Growths, send: Send) -> None:
-    """All steps of a turn, or as many as there are."""
+def answers(turn: Turn, growths: Growths) -> Iterator[Piece | Step]:
+    """All steps of a turn, or as many as there are, piece by piece."""
     growth = growths.of(turn)
     for number in range(turn.steps):
         if growth is None or growth.exhausted:
-            send(Step([], None if growth is None else growth.state(), True))
+            yield Step([], None if growth is None else growth.state(), True)
             return
         step = growth.step()
         while True:
             try:
                 next(step)
             except StopIteration as end:
-                send(Step(end.value, growth.state(), False))
                 growths.keep(turn.arm, growth, turn.done + number + 1)
+                yield Step(end.value, growth.state(), False)
                 break
-            send(Piece(growth.image.screened, growth.image.traverses))
+            yield Piece(growth.image.screened, growth.image.traverses)
 
 
 def main() -> None:
     # Ctrl-C reaches all processes of a terminal; the one that gives the turns decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # What anybody prints must not come between answers.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
-    def send(answer: Any) -> None:
-        pickle.dump(answer, answers)
-        answers.flush()
+    def send(answer: Answer) -> None:
+        pickle.dump(answer, output)
+        output.flush()
 
     compile_kernels()
     growths = Growths()
@@ -113,6 +111,7 @@ def main() -> None:
         send(Ready())
         with np.errstate(all="ignore"):
             while True:
-                take(pickle.load(sys.stdin.buffer), growths, send)
+                for answer in answers(pickle.load(sys.stdin.buffer), growths):
+                    send(answer)
     except (EOFError, BrokenPipeError):
         os._exit(0)
