@@ -13,7 +13,7 @@ FUZZ_STAMP := .venv/.installed-fuzz
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow lint format docs docs-serve notebooks bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-limits bench-kills bench-cold bench-peers soak clean fuzz
+.PHONY: help install run test test-slow lint format docs docs-serve notebooks bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-limits bench-kills bench-jobs bench-cold bench-peers soak clean fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -84,6 +84,9 @@ bench-limits: $(RUN_STAMP) ## measure how far fits overshoot their time limit
 
 bench-kills: $(RUN_STAMP) ## kill runs at random moments, resume them, and compare with whole runs
 	@$(BIN)/python benchmarks/kills.py
+
+bench-jobs: $(RUN_STAMP) ## measure how much faster fits are with two jobs
+	@$(BIN)/python benchmarks/jobs.py
 
 bench-cold: $(RUN_STAMP) ## time a cold `make run` and a warm `fouriertree fit`
 	@$(BIN)/python benchmarks/cold.py
