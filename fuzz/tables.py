@@ -88,10 +88,11 @@ def rows_of(path: Path, separator: str) -> list[list[str]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.reader(file, delimiter=separator, skipinitialspace=True))
     csv.field_size_limit(131072)
-    if rows and rows[0]:
-        # A file may begin with its mark of order twice, of which pandas takes off both.
-        rows[0][0] = rows[0][0].lstrip("\ufeff")
-    return [row for row in rows if trimmed(row) or len(row) > 1]
+    kept = [row for row in rows if trimmed(row) or len(row) > 1]
+    if kept and kept[0]:
+        # A file may begin with marks of order, more than one or below blank lines, of which pandas takes off some.
+        kept[0][0] = kept[0][0].lstrip("\ufeff")
+    return kept
 
 
 def trimmed(row: list[str]) -> list[str]:
