@@ -107,11 +107,11 @@ def make_table(choices: Choices) -> tuple[Any, Any]:
 
 
 def make_form(choices: Choices, X: Any) -> Any:
-    if choices.chance(0.3):
-        # As objects: Arrow's strings, which pandas may use, hold no halves of characters.
-        names = pd.Index([choices.pick(HOSTILE) for _ in range(X.shape[1])], dtype=object)
-        return pd.DataFrame(X, columns=names)
     try:
+        if choices.chance(0.3):
+            # As objects: Arrow's strings, which pandas may use, hold no halves of characters.
+            names = pd.Index([choices.pick(HOSTILE) for _ in range(X.shape[1])], dtype=object)
+            return pd.DataFrame(X, columns=names)
         return choices.pick(FORMS)(X)
     except (TypeError, ValueError, OverflowError, IndexError):  # no such table exists
         return X
@@ -169,5 +169,7 @@ def is_extreme(values: Any) -> bool:
 
 
 def seeds() -> list[bytes]:
+    # The first fit on a machine compiles for some seconds, which are no case's.
+    check_fit(b"")
     rng = np.random.default_rng(0)
     return [b"", *(rng.bytes(40) for _ in range(60))]

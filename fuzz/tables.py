@@ -10,9 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from fouriertree.cli import LONGEST_SENTENCE
 from fouriertree.cli.errors import InputError
 from fouriertree.cli.fitting.columns import Choice, training_sample
 from fouriertree.cli.predict import write_with_rows
+from fouriertree.cli.show import shortened
 from fouriertree.tables.reading import read_table
 from fouriertree.tables.table import Table
 
@@ -34,7 +36,7 @@ def check_table(data: bytes) -> None:
     try:
         table = read_table(path)
     except InputError as error:
-        check_sentence(str(error))
+        check_sentence(as_said(error))
         return
     check_written(path, table)
     if not table.names:
@@ -43,12 +45,17 @@ def check_table(data: bytes) -> None:
         with redirect_stderr(io.StringIO()):
             sample = training_sample(table, Choice(table.names[-1]))
     except InputError as error:
-        check_sentence(str(error))
+        check_sentence(as_said(error))
         return
     X, y = sample.X, sample.y
     values = np.column_stack([X.to_numpy(), y.to_numpy()])
     assert np.isfinite(values).all()
     check_values(path, table, [*X.columns, y.name], values)
+
+
+def as_said(error: InputError) -> str:
+    """How the command says it: a name of any length is quoted in part."""
+    return shortened(str(error), LONGEST_SENTENCE)
 
 
 def check_written(path: Path, table: Table) -> None:
@@ -62,7 +69,7 @@ def check_written(path: Path, table: Table) -> None:
         with redirect_stdout(io.StringIO()):
             write_with_rows(out, table, predicted)
     except InputError as error:
-        check_sentence(str(error))
+        check_sentence(as_said(error))
         return
     before, after = rows_of(path, separator), rows_of(out, separator)
     assert [row[-1] for row in after[1:]] == [
@@ -88,10 +95,11 @@ def rows_of(path: Path, separator: str) -> list[list[str]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.reader(file, delimiter=separator, skipinitialspace=True))
     csv.field_size_limit(131072)
-    if rows and rows[0]:
-        # A file may begin with its mark of order twice, of which pandas takes off both.
-        rows[0][0] = rows[0][0].lstrip("\ufeff")
-    return [row for row in rows if trimmed(row) or len(row) > 1]
+    kept = [row for row in rows if trimmed(row) or len(row) > 1]
+    if kept and kept[0]:
+        # A file may begin with marks of order, more than one or below blank lines, of which pandas takes off some.
+        kept[0][0] = kept[0][0].lstrip("\ufeff")
+    return kept
 
 
 def trimmed(row: list[str]) -> list[str]:
