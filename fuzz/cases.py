@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import rmtree
@@ -49,6 +50,7 @@ _folder: list[Path] = []
 def scratch(name: str, content: bytes) -> Path:
     """A file with this content, in memory where the system allows it."""
     if not _folder:
+        atexit.register(clean)
         memory = Path("/dev/shm")
         _folder.append(Path(mkdtemp(prefix="fuzz-", dir=memory if memory.is_dir() else None)))
     path = _folder[0] / name
