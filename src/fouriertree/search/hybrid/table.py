@@ -19,7 +19,7 @@ MOST_COLUMNS = 12
 #: rows that candidates are fitted on, and rows that they are screened on
 FIT_ROWS, SCREEN_ROWS = 1500, 300
 #: rows and trees of that forest, and columns that a split looks at: so few that a wide table takes less than a second
-FOREST_ROWS, MOST_TREES, FEWEST_TREES, SPLIT_COLUMNS = 2000, 60, 20, 50
+FOREST_ROWS, MOST_TREES, FEWEST_TREES, SPLIT_COLUMNS = 2000, 60, 20, 40
 
 
 @dataclass(frozen=True)
