@@ -176,7 +176,7 @@ def test_the_next_write_removes_what_a_killed_process_left_of_the_same_file(tmp_
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
 def test_a_full_disk_costs_the_file_and_not_the_table(fit):
-    result = fit("-t", "y", "-o", "/dev/full")
+    result = fit("-t", "y", "-o", "/dev/full", "--max-evaluations", 2000)
     assert result.exit_code == 2
     assert ">>>" in result.stdout
     assert result.stderr == "error: cannot write /dev/full: no space left on device\n"
