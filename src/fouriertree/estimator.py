@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
@@ -22,51 +21,34 @@ from fouriertree.checks import (
     check_operators,
     check_scale,
     draw_seed,
-    nth_seed,
     numeric_target,
     refuse_twins,
     refuse_unclear,
-    whole_limit,
 )
-from fouriertree.engine import ReferenceEngine
-from fouriertree.expr import Expression, PrimitiveSet
+from fouriertree.expr import PrimitiveSet
 from fouriertree.expr.complexity import Complexity
-from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.fitted import FittedFormulas, error_sizes, plain_parameters
-from fouriertree.front import ROUNDING, Row, choose, finished, tabulated, terms_for
+from fouriertree.fitting import Fitting, Wishes, compile_everything
 from fouriertree.guesses import parse_guesses
 from fouriertree.intervals import left_out_scores, rows_for
-from fouriertree.journal import Earlier, Image, Journal, changed, check_same_data, extended, parameters_of
-from fouriertree.losses import Loss, LossFunction, as_loss, check_shares
+from fouriertree.journal import Earlier, Journal, changed, check_same_data, parameters_of
+from fouriertree.losses import LossFunction, as_loss, check_shares
 from fouriertree.memory import check_memory, memory_watch
-from fouriertree.observers import Found, Patience, ProgressBar, Terms
+from fouriertree.observers import Found
 from fouriertree.outputs import fit_outputs, forget_outputs, names_of_outputs
-from fouriertree.problems import Problem
-from fouriertree.projection.variable import compile_kernels
 from fouriertree.repeats import Table, counted
-from fouriertree.rows import Rows
+from fouriertree.rows import split
 from fouriertree.runs import RunFolder
 from fouriertree.saving import file_of, fingerprint, versions_here
-from fouriertree.search import Budget, Hybrid, Observer, Search, run
+from fouriertree.search import Search
 from fouriertree.search.nesting import Nesting
-from fouriertree.space import EmpiricalSpace
-from fouriertree.stopping import INTERRUPTED, Stop, undisturbed
+from fouriertree.stopping import Stop, undisturbed
 
 Floats = NDArray[np.float64]
 
 SELECTIONS = ("mdl", "best", "accuracy")
-#: share of the rows that are held back to verify formulas with, where there are enough of them
-HELD_BACK, ENOUGH_ROWS, MOST_HELD_BACK = 0.2, 20, 20_000
-#: rows that the hybrid looks at, where there are more
-MOST_ROWS = 20_000
-#: what judging the table by all rows takes, and their fingerprint
-SECONDS_PER_ROW = 2e-6
-#: formulas that are described even in a hurry, and seconds after the end of the time when hurry begins
-FEWEST_FINISHED, GRACE = 6, 0.3
 #: errors on rows held back that suffice for intervals; with fewer of them, all rows are left out once, in so many folds
 ENOUGH_SCORES, FOLDS = rows_for(0.95), 10
-#: rounds of the hybrid where nothing else ends it
-ROUNDS = 2
 #: parameters that a fit may change and still go on from the one before it
 FREE_TO_CHANGE = (
     "model_selection", "time_limit", "max_evaluations", "max_traverses", "memory_limit", "target_loss", "n_jobs",
@@ -233,30 +215,48 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
         self._names = self._column_names()
         self.seed_ = draw_seed(self.random_state)
-        self._n_rows = len(y)
+        wishes = self._wishes()
         # The first time on a machine takes some seconds, which are not the search's.
-        undisturbed(self._compile)
-        self._running.start_search(memory_watch(self.memory_limit, self._n_rows))
+        undisturbed(lambda: compile_everything(wishes.engine, self.search))
+        self._running.start_search(memory_watch(self.memory_limit, len(y)))
         began = time.monotonic()
         self.data_ = {"rows": len(y), "columns": X.shape[1], "sha256": fingerprint(X, y, weights)}
-        self._journal = self._begin_journal(target)
+        journal = self._journal = self._begin_journal(target)
         try:
-            self._find(X, y, weights, loss, began - self._journal.seconds)
+            table = counted(X, y, weights)
+            everything = split(table, wishes.engine, loss, self.seed_)
+            started = began - journal.seconds
+            wishes = replace(wishes, seed=self.seed_)  # a fit that goes on has that of the one before
+            self._find(Fitting(wishes, everything, self._running, journal, started))
+            self._remember(table, started)
             self._end_journal(target)
         except BaseException as error:
-            self._journal.abandon(error)
+            journal.abandon(error)
             raise
 
-    def _find(self, X: Floats, y: Floats, weights: Any, loss: Loss, started: float) -> None:
-        table = counted(X, y, weights)
-        everything = Rows(*self._split(table), loss)
-        # The hybrid needs no more rows to find a formula; it is judged by all of them in the end.
-        rows = everything.sample(MOST_ROWS, self.seed_) if self.search is None else everything
-        found = self._journal.found
-        self.stop_reason_ = self._search(rows, found, started)
+    def _find(self, fitting: Fitting) -> None:
+        self.stop_reason_, found = fitting.search(), fitting.found
         self.traverses_, self.evaluations_ = found.traverses, found.candidates
-        self._tabulate(rows, found, started, everything)
-        self._remember(table, started)
+        if self.warm_start and fitting.left is not None:
+            settings = self.get_params(deep=False)
+            self._left = Earlier(settings, self.data_["sha256"], self.seed_, found, *fitting.left)
+        formulas = fitting.table()
+        self.equations_, self.best_index_ = formulas.equations, formulas.chosen
+        self.models_ = [row.model for row in formulas.rows]
+        self.scores_ = [error_sizes(row.errors) for row in formulas.rows]
+        self.model_ = self.models_[self.best_index_]
+
+    def _remember(self, table: Table, started: float) -> None:
+        """What is asked later: where the data lie, what they are, and how long it took."""
+        self.box_ = np.column_stack([table.X.min(axis=0), table.X.max(axis=0)])
+        self._training = table.X, table.y, table.weights
+        if self.loss != "logistic" and np.all([len(scores) < ENOUGH_SCORES for scores in self.scores_]):
+            self.scores_ = [
+                error_sizes(left_out_scores(model.expression, *table.distinct, FOLDS))
+                for model in self.models_
+            ]
+        self.seconds_ = time.monotonic() - started
+        self._told_outside = False
 
     # What is written down, and gone on from ----------------------------------------------------------
     def _begin_journal(self, target: str) -> Journal:
@@ -294,8 +294,11 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         folder = self._journal.folder
         if folder is not None:
             self.run_path_ = folder.path
+            chosen = self.get_best()
             result = {
                 "formula": self.model_.text(),
+                "loss": float(chosen["loss"]),
+                "complexity": int(chosen["complexity"]),
                 "seconds": self.seconds_,
                 "evaluations": self.evaluations_,
             }
@@ -323,15 +326,6 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         check_kinds(self)
         check_memory(self.memory_limit)
 
-    def _split(self, table: Table) -> tuple[EmpiricalSpace, NDArray[np.bool_]]:
-        """All rows, and which of them the search may see: all where they are few."""
-        space = EmpiricalSpace(table.X, table.y, table.weights, self._engine)
-        n = len(space.y)
-        if n < ENOUGH_ROWS:
-            return space, np.ones(n, dtype=bool)
-        held = min(int(HELD_BACK * n), MOST_HELD_BACK)
-        return space, ~table.held_back(held, np.random.default_rng([self.seed_, 0]))
-
     def _column_names(self) -> tuple[str, ...] | None:
         given = getattr(self, "feature_names_in_", None) if self.feature_names is None else self.feature_names
         if given is None:
@@ -349,183 +343,24 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
             return PrimitiveSet.default()
         return self.operators if isinstance(self.operators, PrimitiveSet) else PrimitiveSet(self.operators)
 
-    # The search and after ----------------------------------------------------------------------------
-    def _search(self, rows: Rows, found: Found, started: float) -> str:
-        """Run the search, and again with the weights that the loss asks for; why the last one ended."""
-        budget = self._budget(rows, time.monotonic() - started)
-        space, loss = rows.space, rows.loss
-        given = space.y, space.weights
-        if loss.squared:
-            return self._run(rows, given, budget, found)
-        half = replace(
-            budget,
-            time_limit=None if budget.time_limit is None else 0.5 * budget.time_limit,
-            max_candidates=None if budget.max_candidates is None else budget.max_candidates // 2,
-            target_loss=0.0,
-        )
-        if (again := self._journal.again) is not None:
-            return self._run(rows, again, half, found)
-        if loss.logistic:
-            start = np.full(len(space.y), loss.constant(*given))
-            given = self._image(rows, start)
-        self._run(rows, given, half, found)
-        if self._running.reason is not None:
-            return self._running.reason
-        self._tabulate(rows, found, started, rows)
-        with np.errstate(all="ignore"):
-            image = self._image(rows, self.model_.predict(space.X, self._engine))
-        found.next_run(n_rows=len(space.y) if loss.logistic else None)
-        return self._run(rows, image, half, found)
-
-    def _image(self, rows: Rows, predicted: Floats) -> Image:
-        """The target and weights whose squares stand in for the loss, near a prediction."""
-        target, weights = rows.loss.working(rows.space.y, predicted)
-        return target, rows.space.weights * weights
-
-    def _compile(self) -> None:
-        self._engine.evaluate([Expression.variable(0)], [[0.0]])
-        RampedHalfAndHalf(1, 1).draw(Grammar(PrimitiveSet.default(), 1), 0, 0, 1)
-        compile_kernels()
-        if (compile_search := getattr(self.search, "compile", None)) is not None:
-            compile_search()
-
-    def _budget(self, rows: Rows, seconds: float) -> Budget:
-        """The limits; what reading the data took is off the time, and writing the table gets a share of it."""
-        space = rows.space
-        exact = ROUNDING**2 * float(space.target @ space.target)
-        target = exact if self.target_loss is None else float(self.target_loss)
-        limit = None
-        if self.time_limit is not None:
-            table = min(1.0, 0.2 + 0.05 * float(self.time_limit)) + SECONDS_PER_ROW * self._n_rows
-            limit = max(0.0, float(self.time_limit) - seconds - table)
-        return Budget(
-            whole_limit(self.max_traverses), limit,
-            # The hybrid knows when an exact sum is a law; for the others, exact is enough.
-            0.0 if self.search is None and self.target_loss is None else target,
-            whole_limit(self.max_evaluations), self._running,
-        )  # fmt: skip
-
-    def _problem(self, rows: Rows, image: Image) -> Problem:
-        space, seen, (target, weights) = rows.space, rows.seen, image
-        grammar = Grammar(self._primitives, space.n_columns)
-        shown = EmpiricalSpace(space.X[seen], target[seen], weights[seen], self._engine)
-        held = (
-            None
-            if seen.all()
-            else EmpiricalSpace(space.X[~seen], target[~seen], weights[~seen], self._engine)
-        )
-        return Problem(shown, grammar, holdout=held)
-
-    def _run(self, rows: Rows, image: Image, budget: Budget, found: Found) -> str:
-        problem = self._problem(rows, image)
-        limits = (budget.time_limit, budget.max_traverses, budget.max_candidates)
-        unlimited = all(limit is None for limit in limits)
-        search = self._hybrid(problem, unlimited) if self.search is None else self.search
-        journal, seed = self._journal, nth_seed(self.seed_, found.runs)
-        patience = Patience() if unlimited and self.search is not None else None
-        if patience is not None:
-            journal.restore_patience(patience)
-        if journal.goes_on:
-            budget = extended(budget, found)
-        observers: list[Observer] = [found, *journal.observers(self._names, len(problem.space.target))]
-        if patience is not None:
-            observers.append(patience)
-        with ExitStack() as stack:
-            if self.progress:
-                weight = float(np.sum(problem.space.samples()[-1][2]))
-                observers.append(
-                    stack.enter_context(ProgressBar(budget, getattr(search, "max_terms", None), weight))
-                )
-            try:
-                start = journal.standing(search, problem, seed)
-                keep = journal.keeper(search, image, patience)
-                ended = run(search, problem, budget, observers, seed, start=start, keep=keep)
-                reason = ended.reason
-                self._leave(ended.state, image)
-            except KeyboardInterrupt:
-                # The loop catches those between its first and its last event.
-                reason = INTERRUPTED
-        if reason == INTERRUPTED:
-            self._running.ask(reason)
-        self._running.leave_if_told()
-        return reason
-
-    def _leave(self, state: Any, image: Image) -> None:
-        """Remember where the search stands, for a fit that goes on."""
-        if self.warm_start:
-            settings, found = self.get_params(deep=False), self._journal.found
-            self._left = Earlier(settings, self.data_["sha256"], self.seed_, found, state, image)
-
-    def _hybrid(self, problem: Problem, unlimited: bool) -> Hybrid:
+    def _wishes(self) -> Wishes:
+        primitives = self._primitives
         names = self._names or tuple(f"x{i}" for i in range(self.n_features_in_))
-        rows = len(problem.space.target)
-        return Hybrid(
-            max_terms=min(int(self.max_terms), terms_for(rows)),
-            exact_terms=int(self.max_terms),
-            max_complexity=int(self.max_size),
-            guesses=parse_guesses(self.guesses or (), names, self._primitives),
-            complexity=self._complexity,
-            nesting=self._nesting,
-            rounds=ROUNDS if unlimited else None,
-            n_jobs=self._engine.n_threads,
+        return Wishes(
+            search=self.search,
+            primitives=primitives,
+            engine=self._engine,
+            complexity=Complexity(self.complexities, primitives),
+            nesting=Nesting.of(self.nesting or {}, primitives),
+            guesses=parse_guesses(self.guesses or (), names, primitives),
+            names=self._names,
+            seed=self.seed_,
+            max_terms=int(self.max_terms),
+            max_size=int(self.max_size),
+            model_selection=self.model_selection,
+            time_limit=None if self.time_limit is None else float(self.time_limit),
+            max_evaluations=self.max_evaluations,
+            max_traverses=self.max_traverses,
+            target_loss=self.target_loss,
+            progress=self.progress,
         )
-
-    @property
-    def _nesting(self) -> Nesting:
-        return Nesting.of(self.nesting or {}, self._primitives)
-
-    @property
-    def _complexity(self) -> Complexity:
-        return Complexity(self.complexities, self._primitives)
-
-    def _tabulate(self, rows: Rows, found: Found, started: float, everything: Rows) -> None:
-        space = rows.space
-        # What is far too large is not in the table where anything smaller is, so that it can wait.
-        sums = sorted(found.sums(len(space.y)), key=lambda terms: size_of(terms) > 2 * int(self.max_size))
-        constant: Terms = ((rows.loss.constant(space.y, space.weights),), (Expression.constant(1.0),))
-        if not sums:
-            # Interrupted while the engine was being compiled: the mean needs none, and nobody waits again.
-            rows = everything = rows.with_engine(ReferenceEngine())
-        made: list[Row | None] = []
-
-        def hurry() -> bool:
-            return self._seconds_late(started) > GRACE
-
-        for terms in [constant, *sums]:
-            # The most promising come first; when time is up, the others would only adorn the table.
-            late = self._seconds_late(started)
-            if (late > GRACE and len(made) > FEWEST_FINISHED) or (late > 2.0 * GRACE and len(made) > 1):
-                break
-            made.append(finished(terms, rows, self._primitives, self._complexity, self._names, hurry))
-        rules = self._nesting
-        good = [row for row in made if row is not None and all(map(rules.allows, row.model.expressions))]
-        small = [row for row in good if row.complexity <= self.max_size]
-        kept, self.equations_ = tabulated(small or good, rows, everything)
-        self.models_ = [row.model for row in kept]
-        self.scores_ = [error_sizes(row.errors) for row in kept]
-        self.best_index_ = choose(self.equations_, len(everything.space.y), self.model_selection)
-        self.model_ = self.models_[self.best_index_]
-
-    def _remember(self, table: Table, started: float) -> None:
-        """What is asked later: where the data lie, what they are, and how long it took."""
-        self.box_ = np.column_stack([table.X.min(axis=0), table.X.max(axis=0)])
-        self._training = table.X, table.y, table.weights
-        if self.loss != "logistic" and np.all([len(scores) < ENOUGH_SCORES for scores in self.scores_]):
-            self.scores_ = [
-                error_sizes(left_out_scores(model.expression, *table.distinct, FOLDS))
-                for model in self.models_
-            ]
-        self.seconds_ = time.monotonic() - started
-        self._told_outside = False
-
-    def _seconds_late(self, started: float) -> float:
-        """Seconds since the fit should have ended, or was asked to; −inf where nobody waits."""
-        ends = [self._running.asked_at]
-        if self.time_limit is not None:
-            ends.append(started + float(self.time_limit))
-        return time.monotonic() - min(ends)
-
-
-def size_of(terms: Terms) -> int:
-    """Nodes of a sum, with those that its coefficients and additions are."""
-    return sum(3 + expression.size for expression in terms[1]) - 1

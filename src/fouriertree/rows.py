@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 from fouriertree.engine import Engine
 from fouriertree.losses import Loss
+from fouriertree.repeats import Table
 from fouriertree.space import EmpiricalSpace
 
 #: a sum is exact if its errors are this small, relative to y: an exact law loses some digits where terms cancel
 EXACT = 1e-11
 #: the stream that a sample of rows is drawn from: another one than that of the rows held back
 SAMPLE = 7
+#: share of the rows that are held back to verify formulas with, where there are enough of them
+HELD_BACK, ENOUGH_ROWS, MOST_HELD_BACK = 0.2, 20, 20_000
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,16 @@ class Rows:
     def positive(self) -> frozenset[int]:
         """Columns without zeros and negative values."""
         return frozenset(np.flatnonzero((self.space.X > 0.0).all(axis=0)).tolist())
+
+
+def split(table: Table, engine: Engine, loss: Loss, seed: int) -> Rows:
+    """All rows, and which of them the search may see: all where they are few."""
+    space = EmpiricalSpace(table.X, table.y, table.weights, engine)
+    n = len(space.y)
+    if n < ENOUGH_ROWS:
+        return Rows(space, np.ones(n, dtype=bool), loss)
+    held = min(int(HELD_BACK * n), MOST_HELD_BACK)
+    return Rows(space, ~table.held_back(held, np.random.default_rng([seed, 0])), loss)
 
 
 def r_squared(space: EmpiricalSpace, predicted: NDArray[np.float64]) -> float:

@@ -243,7 +243,7 @@ def test_in_a_pipe_formulas_are_never_cut(process, tmp_path):
 # Sends a signal when something is called; later than a press before it, so that it is another one.
 INTERRUPTED = """
 import os, signal, time
-from fouriertree import estimator, files
+from fouriertree import files, fitting
 from fouriertree.search import Hybrid
 from fouriertree.stopping import ONE_PRESS
 
@@ -259,7 +259,7 @@ def first(call, number, times=1):
 
 """
 IN_A_STEP = "Hybrid.step = first(Hybrid.step, signal.{name}, 4)\n"
-DESCRIBING = "estimator.finished = first(estimator.finished, signal.SIGINT)\n"
+DESCRIBING = "fitting.finished = first(fitting.finished, signal.SIGINT)\n"
 WRITING = "files.replace_file = first(files.replace_file, signal.SIGINT)\n"
 
 needs_signals = pytest.mark.skipif(os.name == "nt", reason="sends a signal")

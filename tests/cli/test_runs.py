@@ -125,7 +125,10 @@ def test_runs_are_compared_and_removed(run, table):
     ids = [Path(each["run"]).name for each in (first, second)]
     compared = found(run, "runs", "compare", *ids)
     assert compared["parameters"]["operators"] == [None, ["add", "mul"]]
-    assert [each["equation"] for each in compared["runs"]] != []
+    for each, fitted in zip(compared["runs"], (first, second), strict=True):
+        chosen = fitted["equations"][fitted["chosen"]]
+        assert [each[name] for name in ("loss", "complexity")] == [chosen["loss"], chosen["complexity"]]
+        assert each["equation"]
     assert ids[1] in run("runs", "compare", *ids).stdout
     assert run("runs", "compare", ids[0]).exit_code == 2
     assert found(run, "runs", "rm", ids[0])["removed"] == [ids[0]]

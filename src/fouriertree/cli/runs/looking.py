@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -147,16 +147,28 @@ def summary(run: RunFolder) -> dict[str, Any]:
         "seconds": result.get("seconds"),
         "stop_reason": about.get("stop_reason"),
         "equation": result.get("formula") or best.get("equation"),
-        "loss": result.get("loss") or best.get("loss"),
-        "complexity": result.get("complexity") or best.get("complexity"),
+        "loss": result.get("loss", best.get("loss")),
+        "complexity": result.get("complexity", best.get("complexity")),
         "path": str(run.path),
     }
 
 
-def chosen_row(run: RunFolder, result: dict[str, Any]) -> dict[str, str]:
+def chosen_row(run: RunFolder, result: dict[str, Any]) -> dict[str, Any]:
     """Of a run that has no result, the most accurate row so far."""
     front = [] if result else front_of(run)
-    return front[-1] if front else {}
+    if not front:
+        return {}
+    last = front[-1]
+    return {**last, "loss": number_in(last, "loss"), "complexity": number_in(last, "complexity")}
+
+
+def number_in(row: Mapping[str, str], name: str) -> float | None:
+    """A cell of a table as a number; a file may say anything."""
+    try:
+        number = float(row[name])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return int(number) if number.is_integer() else number
 
 
 def front_of(run: RunFolder) -> list[dict[str, str]]:

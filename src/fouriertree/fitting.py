@@ -1,0 +1,250 @@
+"""One fit, from data that are valid to a table of formulas: what is searched, for how long, and what becomes of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fouriertree.checks import nth_seed, whole_limit
+from fouriertree.engine import CompiledEngine, ReferenceEngine
+from fouriertree.expr import Expression, PrimitiveSet
+from fouriertree.expr.complexity import Complexity
+from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
+from fouriertree.front import ROUNDING, Row, choose, finished, tabulated, terms_for
+from fouriertree.journal import Image, Journal, extended
+from fouriertree.observers import Found, Patience, ProgressBar, Terms
+from fouriertree.problems import Problem
+from fouriertree.projection.variable import compile_kernels
+from fouriertree.rows import Rows
+from fouriertree.search import Budget, Hybrid, Observer, Search, run
+from fouriertree.search.nesting import Nesting
+from fouriertree.space import EmpiricalSpace
+from fouriertree.stopping import INTERRUPTED, Stop
+
+#: rows that the hybrid looks at, where there are more
+MOST_ROWS = 20_000
+#: what judging the table by all rows takes, and their fingerprint
+SECONDS_PER_ROW = 2e-6
+#: formulas that are described even in a hurry, and seconds after the end of the time when hurry begins
+FEWEST_FINISHED, GRACE = 6, 0.3
+#: rounds of the hybrid where nothing else ends it
+ROUNDS = 2
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a regressor asks of a fit; `search` is None for the hybrid."""
+
+    search: Search[Any] | None
+    primitives: PrimitiveSet
+    engine: CompiledEngine
+    complexity: Complexity
+    nesting: Nesting
+    guesses: tuple[Expression, ...]
+    names: tuple[str, ...] | None  #: of the columns
+    seed: int
+    max_terms: int
+    max_size: int
+    model_selection: str
+    time_limit: float | None
+    max_evaluations: float | None
+    max_traverses: float | None
+    target_loss: float | None
+    progress: bool
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """The rows of the table, from simplest to most accurate, and the number of the chosen one."""
+
+    rows: list[Row]
+    equations: pd.DataFrame
+    chosen: int
+
+
+class Fitting:
+    """A fit that runs.  `started` is when it did, by the clock `time.monotonic`."""
+
+    def __init__(
+        self, wishes: Wishes, everything: Rows, stop: Stop, journal: Journal, started: float
+    ) -> None:
+        self.wishes = wishes
+        self.everything = everything
+        # The hybrid needs no more rows to find a formula; it is judged by all of them in the end.
+        self.rows = everything.sample(MOST_ROWS, wishes.seed) if wishes.search is None else everything
+        self.stop, self.journal, self.started = stop, journal, started
+        self.left: tuple[Any, Image] | None = None  #: where the last search stood, and what it looked for
+
+    @property
+    def found(self) -> Found:
+        return self.journal.found
+
+    # The search -----------------------------------------------------------------------------------------------
+    def search(self) -> str:
+        """Run the search, and again with the weights that the loss asks for; why the last one ended."""
+        rows, budget = self.rows, self._budget()
+        space, loss = rows.space, rows.loss
+        given = space.y, space.weights
+        if loss.squared:
+            return self._run(given, budget)
+        half = replace(
+            budget,
+            time_limit=None if budget.time_limit is None else 0.5 * budget.time_limit,
+            max_candidates=None if budget.max_candidates is None else budget.max_candidates // 2,
+            target_loss=0.0,
+        )
+        if (again := self.journal.again) is not None:
+            return self._run(again, half)
+        if loss.logistic:
+            given = self._image(np.full(len(space.y), loss.constant(*given)))
+        self._run(given, half)
+        if self.stop.reason is not None:
+            return self.stop.reason
+        so_far = self._table_on(rows)
+        with np.errstate(all="ignore"):
+            image = self._image(so_far.rows[so_far.chosen].model.predict(space.X, self.wishes.engine))
+        self.found.next_run(n_rows=len(space.y) if loss.logistic else None)
+        return self._run(image, half)
+
+    def _image(self, predicted: NDArray[np.float64]) -> Image:
+        """The target and weights whose squares stand in for the loss, near a prediction."""
+        rows = self.rows
+        target, weights = rows.loss.working(rows.space.y, predicted)
+        return target, rows.space.weights * weights
+
+    def _budget(self) -> Budget:
+        """The limits; what reading the data took is off the time, and writing the table gets a share of it."""
+        wishes, space = self.wishes, self.rows.space
+        exact = ROUNDING**2 * float(space.target @ space.target)
+        target = exact if wishes.target_loss is None else float(wishes.target_loss)
+        limit = None
+        if wishes.time_limit is not None:
+            table = min(1.0, 0.2 + 0.05 * wishes.time_limit) + SECONDS_PER_ROW * len(self.everything.seen)
+            limit = max(0.0, wishes.time_limit - (time.monotonic() - self.started) - table)
+        return Budget(
+            whole_limit(wishes.max_traverses), limit,
+            # The hybrid knows when an exact sum is a law; for the others, exact is enough.
+            0.0 if wishes.search is None and wishes.target_loss is None else target,
+            whole_limit(wishes.max_evaluations), self.stop,
+        )  # fmt: skip
+
+    def _problem(self, image: Image) -> Problem:
+        space, seen, (target, weights) = self.rows.space, self.rows.seen, image
+
+        def part(which: NDArray[np.bool_]) -> EmpiricalSpace:
+            return EmpiricalSpace(space.X[which], target[which], weights[which], self.wishes.engine)
+
+        grammar = Grammar(self.wishes.primitives, space.n_columns)
+        return Problem(part(seen), grammar, holdout=None if seen.all() else part(~seen))
+
+    def _run(self, image: Image, budget: Budget) -> str:
+        """One search, from its beginning or from where the journal has it; why it ended."""
+        problem, journal = self._problem(image), self.journal
+        limits = (budget.time_limit, budget.max_traverses, budget.max_candidates)
+        unlimited = all(limit is None for limit in limits)
+        given = self.wishes.search
+        search = self._hybrid(problem, unlimited) if given is None else given
+        seed = nth_seed(self.wishes.seed, self.found.runs)
+        observers: list[Observer] = [
+            self.found, *journal.observers(self.wishes.names, len(problem.space.target))
+        ]  # fmt: skip
+        patience = Patience() if unlimited and given is not None else None
+        if patience is not None:
+            journal.restore_patience(patience)
+            observers.append(patience)
+        if journal.goes_on:
+            budget = extended(budget, self.found)
+        with ExitStack() as stack:
+            if self.wishes.progress:
+                weight = float(np.sum(problem.space.samples()[-1][2]))
+                bar = ProgressBar(budget, getattr(search, "max_terms", None), weight)
+                observers.append(stack.enter_context(bar))
+            try:
+                start = journal.standing(search, problem, seed)
+                keep = journal.keeper(search, image, patience)
+                ended = run(search, problem, budget, observers, seed, start=start, keep=keep)
+                reason, self.left = ended.reason, (ended.state, image)
+            except KeyboardInterrupt:
+                # The loop catches those between its first and its last event.
+                reason = INTERRUPTED
+        if reason == INTERRUPTED:
+            self.stop.ask(reason)
+        self.stop.leave_if_told()
+        return reason
+
+    def _hybrid(self, problem: Problem, unlimited: bool) -> Hybrid:
+        wishes = self.wishes
+        return Hybrid(
+            max_terms=min(wishes.max_terms, terms_for(len(problem.space.target))),
+            exact_terms=wishes.max_terms,
+            max_complexity=wishes.max_size,
+            guesses=wishes.guesses,
+            complexity=wishes.complexity,
+            nesting=wishes.nesting,
+            rounds=ROUNDS if unlimited else None,
+            n_jobs=wishes.engine.n_threads,
+        )
+
+    # The table ------------------------------------------------------------------------------------------------
+    def table(self) -> Formulas:
+        """What the search has found, judged by all rows."""
+        return self._table_on(self.everything)
+
+    def _table_on(self, everything: Rows) -> Formulas:
+        wishes, rows = self.wishes, self.rows
+        space = rows.space
+        # What is far too large is not in the table where anything smaller is, so that it can wait.
+        sums = sorted(self.found.sums(len(space.y)), key=lambda terms: size_of(terms) > 2 * wishes.max_size)
+        if not sums:
+            # Interrupted while the engine was being compiled: the mean needs none, and nobody waits again.
+            rows = everything = rows.with_engine(ReferenceEngine())
+        constant: Terms = ((rows.loss.constant(space.y, space.weights),), (Expression.constant(1.0),))
+        made = self._described([constant, *sums], rows)
+        good = [row for row in made if all(map(wishes.nesting.allows, row.model.expressions))]
+        small = [row for row in good if row.complexity <= wishes.max_size]
+        kept, equations = tabulated(small or good, rows, everything)
+        return Formulas(kept, equations, choose(equations, len(everything.space.y), wishes.model_selection))
+
+    def _described(self, sums: Sequence[Terms], rows: Rows) -> list[Row]:
+        """Sums as one would write them; the most promising come first, and others only while there is time."""
+        wishes = self.wishes
+
+        def hurry() -> bool:
+            return self._seconds_late > GRACE
+
+        made: list[Row | None] = []
+        for terms in sums:
+            late = self._seconds_late
+            if (late > GRACE and len(made) > FEWEST_FINISHED) or (late > 2.0 * GRACE and len(made) > 1):
+                break
+            made.append(finished(terms, rows, wishes.primitives, wishes.complexity, wishes.names, hurry))
+        return [row for row in made if row is not None]
+
+    @property
+    def _seconds_late(self) -> float:
+        """Seconds since the fit should have ended, or was asked to; −inf where nobody waits."""
+        ends = [self.stop.asked_at]
+        if self.wishes.time_limit is not None:
+            ends.append(self.started + self.wishes.time_limit)
+        return time.monotonic() - min(ends)
+
+
+def compile_everything(engine: CompiledEngine, search: Search[Any] | None) -> None:
+    """Have all that is compiled at its first use compiled."""
+    engine.evaluate([Expression.variable(0)], [[0.0]])
+    RampedHalfAndHalf(1, 1).draw(Grammar(PrimitiveSet.default(), 1), 0, 0, 1)
+    compile_kernels()
+    if (compile_search := getattr(search, "compile", None)) is not None:
+        compile_search()
+
+
+def size_of(terms: Terms) -> int:
+    """Nodes of a sum, with those that its coefficients and additions are."""
+    return sum(3 + expression.size for expression in terms[1]) - 1
