@@ -1,7 +1,5 @@
 """The table of formulas: which terms stay, which rows, and which one is chosen."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -13,7 +11,6 @@ from fouriertree.front import (
     COLUMNS,
     Row,
     choose,
-    description_length,
     finished,
     least_squares,
     needed_terms,
@@ -165,21 +162,6 @@ def test_a_row_that_interpolates_is_never_chosen(selection):
     assert chosen(found, rows(NOISE[:6]), selection) == "1.37*x0"
 
 
-def test_a_number_for_every_row_describes_nothing():
-    data = rows(NOISE[:6])
-    numbers = row("0.37*sin(1.37*x0 + 2.47) + 3.37*exp(4.37*x1)", 1e-30)
-    assert description_length(numbers, data, 0.0) == np.inf
-    assert np.isfinite(description_length(row("0.37*sin(1.37*x0)", 1e-30), data, 0.0))
-
-
-def test_a_description_is_longer_with_a_larger_loss_a_fitted_number_or_more_complexity():
-    data = rows(NOISE)
-    short = description_length(row("sin(2*x0)", 0.1), data, 0.0)
-    assert short < description_length(row("sin(2*x0)", 0.2), data, 0.0)
-    assert short < description_length(row("sin(2.0001*x0)", 0.1), data, 0.0)
-    assert short < description_length(row("sin(2*x0)", 0.1, complexity=20), data, 0.0)
-
-
 def test_accuracy_looks_at_the_rows_that_were_held_back():
     found = [row("x0", 1.0, 0.5), row("x0^2 + x1", 0.9, 0.4), row("sin(x0*x1) + x0^2", 0.5, 0.42)]
     assert chosen(found, rows(NOISE), "accuracy") == "x0^2 + x1"
@@ -254,10 +236,28 @@ def test_log_odds_are_verified_with_numbers_that_the_rows_held_back_did_not_help
     assert spoiled.validation_loss > clean.validation_loss
 
 
-def test_a_description_of_log_odds_is_their_loss_in_nats():
-    y = labels()
-    data = rows(y, loss="logistic")
-    few = made([0.5], ["x0"], data)
-    worse = replace(few, final_loss=few.final_loss + 0.1)
-    difference = description_length(worse, data, 0.0) - description_length(few, data, 0.0)
-    assert difference == pytest.approx(0.1 * len(y))
+LINE = "0.37*x0 + 1.37*x1 + 2.37"
+LUCKY = "sin(1.37*x0*x1)"
+
+
+def test_a_line_is_a_row_where_its_description_is_shorter_though_a_simpler_formula_has_a_smaller_loss():
+    found = [
+        row("0.37", 1.0),
+        row(LUCKY, 0.6),
+        row(LINE, 0.62),
+        row("cos(2.37*x0) + exp(x0*x1) + sin(x1)^2", 0.59),
+    ]
+    kept, table = table_of(found, rows(NOISE))
+    assert [r.model.text() for r in kept] == ["0.37", LUCKY, LINE, "cos(2.37*x0) + exp(x0*x1) + sin(x1)^2"]
+    assert chosen(found, rows(NOISE)) == LINE
+    assert table["complexity"].is_monotonic_increasing
+
+
+def test_a_line_that_rows_held_back_speak_against_is_no_row():
+    found = [row("0.37", 1.0), row(LUCKY, 0.6, 0.6), row(LINE, 0.62, 3.0)]
+    assert [r.model.text() for r in table_of(found, rows(NOISE))[0]] == ["0.37", LUCKY]
+
+
+def test_longer_rows_that_are_no_better_than_the_line_go():
+    found = [row("0.37", 1.0), row(LINE, 0.5), row("cos(2.37*x0) + exp(x0*x1) + sin(x1)^2", 0.55)]
+    assert [r.model.text() for r in table_of(found, rows(NOISE))[0]] == ["0.37", LINE]

@@ -19,6 +19,7 @@ from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.front import ROUNDING, Row, choose, finished, tabulated, terms_for
 from fouriertree.journal import Image, Journal, extended
+from fouriertree.lines import lines
 from fouriertree.observers import Found, Patience, ProgressBar, Terms
 from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
@@ -207,12 +208,15 @@ class Fitting:
             rows = everything = rows.with_engine(ReferenceEngine())
         constant: Terms = ((rows.loss.constant(space.y, space.weights),), (Expression.constant(1.0),))
         made = self._described([constant, *sums], rows)
+        if wishes.search is None and sums:
+            most = min(wishes.max_terms, terms_for(len(space.y)))
+            made += self._described(lines(rows, most), rows, shorten=False)
         good = [row for row in made if all(map(wishes.nesting.allows, row.model.expressions))]
         small = [row for row in good if row.complexity <= wishes.max_size]
         kept, equations = tabulated(small or good, rows, everything)
         return Formulas(kept, equations, choose(equations, len(everything.space.y), wishes.model_selection))
 
-    def _described(self, sums: Sequence[Terms], rows: Rows) -> list[Row]:
+    def _described(self, sums: Sequence[Terms], rows: Rows, shorten: bool = True) -> list[Row]:
         """Sums as one would write them; the most promising come first, and others only while there is time."""
         wishes = self.wishes
 
@@ -224,7 +228,8 @@ class Fitting:
             late = self._seconds_late
             if (late > GRACE and len(made) > FEWEST_FINISHED) or (late > 2.0 * GRACE and len(made) > 1):
                 break
-            made.append(finished(terms, rows, wishes.primitives, wishes.complexity, wishes.names, hurry))
+            row = finished(terms, rows, wishes.primitives, wishes.complexity, wishes.names, hurry, shorten)
+            made.append(row)
         return [row for row in made if row is not None]
 
     @property

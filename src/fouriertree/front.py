@@ -9,31 +9,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fouriertree.description import description_length
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.complexity import Complexity
-from fouriertree.expr.opcodes import VAR
 from fouriertree.model import Model, sum_of_terms
 from fouriertree.observers import Terms
 from fouriertree.poles import WORTH_A_POLE, runs_away
+from fouriertree.prices import is_column
 from fouriertree.rows import Rows, exact_loss, mean_square
 from fouriertree.snapping import ROWS as SNAPPING_ROWS
-from fouriertree.snapping import costs_of_numbers, fitted_numbers, snapped
+from fouriertree.snapping import fitted_numbers, snapped
 from fouriertree.space import EmpiricalSpace
 from fouriertree.visible import visible
 
 #: a residual this small, relative to y, is the rounding of the arithmetic; so is a term of this size
 ROUNDING = 1e-12
-#: what one unit of complexity costs, in nats, when a row is chosen
-NATS_PER_UNIT = 1.5
-#: nats that a term costs less if it is but a column with a number: of all terms these are the likeliest
-NATS_FOR_A_COLUMN = 2.0
-#: what a number costs for every factor e by which the fit is better; ½ in theory, where nothing is known beforehand
-NATS_PER_DIGIT = 0.35
-#: with fewer rows, a rounded number is as dear as a fitted one
-FEW_ROWS = 20
-#: rows that count at most when a row is chosen: a longer formula must be worth it to a reader, too
-MOST_ROWS = 10_000
 #: nats that short numbers may cost altogether
 SHORTER_NUMBERS = 5.0
 #: rounds of reweighting for losses that are not squares, and the gain below which log-odds need no more of them
@@ -90,6 +81,11 @@ class Row:
         default_factory=lambda: np.zeros(0)
     )  #: on rows that it was not fitted to
 
+    @property
+    def is_line(self) -> bool:
+        """Columns with numbers in front of them, and a constant."""
+        return all(is_column(term) or not term.columns for term in self.model.expressions)
+
     def cells(self, description: float) -> tuple[object, ...]:
         model = self.model
         return (
@@ -109,11 +105,11 @@ def never() -> bool:
 
 def finished(
     terms: Terms, rows: Rows, primitives: PrimitiveSet, complexity: Complexity, names: tuple[str, ...] | None,
-    hurry: Callable[[], bool] = never,
+    hurry: Callable[[], bool] = never, shorten: bool = True,
 ) -> Row | None:  # fmt: skip
     """A sum as one would write it, with the numbers that fit all rows best; None if it is not finite everywhere.
 
-    In a hurry, numbers stay as the search left them.
+    In a hurry, numbers stay as the search left them; only where it is worth it to `shorten` them are they short.
     """
     space = rows.space
     kept, best = needed_terms(space, np.array(terms[0]), list(terms[1]))
@@ -123,14 +119,14 @@ def finished(
     whole = canonical(sum_of_terms(best.tolist(), [terms[1][i] for i in kept]), primitives, rows.positive)
     if rows.loss.logistic:
         # A search fits squares; before rows held back may judge a formula, its log-odds are fitted to the others.
-        whole = refitted(whole, rows.part(rows.seen), hurry)
+        whole = refitted(whole, rows.part(rows.seen), hurry, shorten)
     before = space.values([whole])[0]
     if not np.isfinite(before).all():
         return None
-    final = whole if hurry() else canonical(refitted(whole, rows, hurry), primitives, rows.positive)
+    final = whole if hurry() else canonical(refitted(whole, rows, hurry, shorten), primitives, rows.positive)
     if final.size != whole.size and not hurry():
         # Short numbers made another form possible, whose numbers have not been tried.
-        final = canonical(refitted(final, rows, hurry), primitives, rows.positive)
+        final = canonical(refitted(final, rows, hurry, shorten), primitives, rows.positive)
     after = space.values([final])[0]
     # Where the numbers of the final form are worse, by rounding or by a fit that went astray, the first ones stay.
     shorter = float(np.exp(2.0 * SHORTER_NUMBERS / min(len(space.y), SNAPPING_ROWS)))
@@ -147,9 +143,13 @@ def finished(
     return Row(model, complexity(final), rows.cost(before, rows.seen), validation, loss, r2, away, errors)
 
 
-def refitted(whole: Expression, rows: Rows, hurry: Callable[[], bool] = never) -> Expression:
+def refitted(
+    whole: Expression, rows: Rows, hurry: Callable[[], bool] = never, shorten: bool = True
+) -> Expression:
     """The formula with its numbers fitted to all rows, and short ones where they do as well."""
     space = rows.space
+    if rows.loss.squared and not shorten:
+        return fitted_numbers(whole, space.X, space.y, space.weights)
     if rows.loss.squared:
         return snapped(whole, space.X, space.y, space.weights, hurry)
     best, least = whole, np.inf
@@ -170,12 +170,33 @@ def refitted(whole: Expression, rows: Rows, hurry: Callable[[], bool] = never) -
 
 def tabulated(found: Sequence[Row], rows: Rows, everything: Rows) -> tuple[list[Row], pd.DataFrame]:
     """The front of formulas that were made with `rows`, with their losses on `everything`."""
-    kept = pareto(found, rows)
+    kept, lines = pareto(found, rows), [row for row in found if row.is_line]
     if everything is not rows:
-        kept = pareto(judged_by(everything, kept), everything)
+        kept, lines = pareto(judged_by(everything, kept), everything), judged_by(everything, lines)
     exact = exact_loss(everything.space)
-    cells = [row.cells(description_length(row, everything, exact)) for row in kept]
+
+    def description(row: Row) -> float:
+        return description_length(row.model, row.complexity, row.final_loss, everything, exact)
+
+    if lines and kept:
+        line, best = min(lines, key=description), min(kept, key=description)
+        doubtful = line.validation_loss > chance(rows) * best.validation_loss
+        if description(line) < description(best) and not doubtful:
+            kept = with_row(kept, line)
+    cells = [row.cells(description(row)) for row in kept]
     return kept, pd.DataFrame(cells, columns=list(COLUMNS))
+
+
+def with_row(kept: Sequence[Row], row: Row) -> list[Row]:
+    """With one more row, instead of the one of its complexity and of longer ones that are no better.
+
+    A simpler one may have a smaller loss: of the few that can be made of columns a line needs less luck to fit.
+    """
+    before = [other for other in kept if other.complexity < row.complexity]
+    after = [
+        other for other in kept if other.complexity > row.complexity and other.final_loss < row.final_loss
+    ]
+    return [*before, row, *after]
 
 
 def judged_by(rows: Rows, found: Sequence[Row]) -> list[Row]:
@@ -190,17 +211,20 @@ def judged_by(rows: Rows, found: Sequence[Row]) -> list[Row]:
 
 def pareto(found: Sequence[Row], rows: Rows) -> list[Row]:
     """One row per complexity, without those that a simpler one beats on the rows that were held back."""
-    exact = exact_loss(rows.space)
-    # What the losses of two formulas on so few rows may differ by.
-    chance = 1.0 + 2.0 / np.sqrt(max(1, int(np.count_nonzero(~rows.seen))))
+    exact, luck = exact_loss(rows.space), chance(rows)
     kept: list[Row] = []
     for row in sorted(found, key=lambda row: (row.complexity, row.final_loss)):
-        if not kept or _better(row, kept[-1], exact, chance):
+        if not kept or _better(row, kept[-1], exact, luck):
             kept.append(row)
     return kept
 
 
-def _better(row: Row, simpler: Row, exact: float, chance: float) -> bool:
+def chance(rows: Rows) -> float:
+    """What the losses of two formulas on the rows that were held back may differ by, as a factor."""
+    return float(1.0 + 2.0 / np.sqrt(max(1, int(np.count_nonzero(~rows.seen)))))
+
+
+def _better(row: Row, simpler: Row, exact: float, luck: float) -> bool:
     """More accurate on all rows, and no worse on those held back than chance explains."""
     if (
         row.complexity == simpler.complexity
@@ -211,33 +235,7 @@ def _better(row: Row, simpler: Row, exact: float, chance: float) -> bool:
     if row.runs_away:
         # Beside a pole, one row that was fitted proves nothing; rows that were not can.
         return row.final_loss <= exact or row.validation_loss <= WORTH_A_POLE * simpler.validation_loss
-    return not row.validation_loss > chance * simpler.validation_loss
-
-
-def description_length(row: Row, rows: Rows, exact: float) -> float:
-    """In nats, up to a constant: ½·n·log(r) + Σ numbers + 1.5·complexity, with r the share that is left unexplained.
-
-    A term that is but a column with a number costs two nats less: with so few of them, one is soon told.
-    A fitted number is written down as precisely as the data know it, ½·log(n) + 0.35·log(1/r); a short one costs less.
-    Twice the first part for absolute errors, and n·loss for log-odds; no end where numbers are as many as the rows,
-    which they interpolate.
-    """
-    n = min(len(rows.space.y), MOST_ROWS)
-    spread = max(rows.cost_of_constant(), exact, np.finfo(float).tiny)
-    log_share = np.log(max(row.final_loss, exact, np.finfo(float).tiny) / spread)
-    # Where rows are few, a number takes away one of them: up to the full half.
-    per_digit = min(0.5, NATS_PER_DIGIT + 1.0 / n)
-    fitted = 0.5 * np.log(n) - (0.0 if rows.loss.logistic else per_digit * min(log_share, 0.0))
-    numbers = costs_of_numbers(row.model.expression, fitted, decimals=n >= FEW_ROWS)
-    if len(numbers) >= n - 1:
-        return np.inf
-    columns = sum(e.size == 1 and e.op[0] == VAR for e in row.model.expressions)
-    form = NATS_PER_UNIT * row.complexity - NATS_FOR_A_COLUMN * columns
-    if rows.loss.logistic:
-        # The mean loss of log-odds is in nats already.
-        return float(n * (row.final_loss - spread) + sum(numbers) + form)
-    power = 1.0 if rows.loss.name in ("absolute", "quantile") else 0.5
-    return float(power * n * log_share + sum(numbers) + form)
+    return not row.validation_loss > luck * simpler.validation_loss
 
 
 def choose(equations: pd.DataFrame, n_rows: int, selection: str = "mdl") -> int:

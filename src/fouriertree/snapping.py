@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import gcd, isfinite, log, pi
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fouriertree.engine.gradients import value_and_slopes
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST, POW, USER_OPCODE_START
+from fouriertree.prices import column_price, numbers_of_plain_terms
 
 Floats = NDArray[np.float64]
 
@@ -22,7 +23,7 @@ ERRORS, ROUNDING = 4.0, 1e-7
 #: where more than this share of the variance is unexplained, there is no law whose numbers could be short, and short
 #: ones are worth only this part of what they save
 LAWLESS, LAWLESS_WORTH = 0.02, 0.25
-#: what a number of zero saves: itself, and what it stands in front of
+#: what a number of zero saves: itself, and what it stands in front of; in plain terms, their price
 NATS_OF_A_TERM = 6.0
 #: Gauss–Newton steps after a number was fixed
 STEPS = 6
@@ -68,15 +69,13 @@ def costs_of_numbers(expression: Expression, fitted: float, decimals: bool = Tru
     [7.9, 1.4]
     """
     numbers = expression.const[expression.op == CONST].tolist()
+    return [cost_of_number(value, fitted, decimals) for value in numbers if value != 0.0]
+
+
+def cost_of_number(value: float, fitted: float, decimals: bool = True) -> float:
     short = nice_numbers if decimals else _fractions
-    return [
-        min(
-            (nice.cost for nice in short(value, 1e-14 * abs(value)) if nice.cost < fitted),
-            default=fitted,
-        )
-        for value in numbers
-        if value != 0.0
-    ]
+    costs = (nice.cost for nice in short(value, 1e-14 * abs(value)) if nice.cost < fitted)
+    return min(costs, default=fitted)
 
 
 @dataclass
@@ -184,8 +183,10 @@ def snapped(
             loss * length2 / (float(np.sum(np.square(roots * (y - np.average(y, weights=roots**2))))) or 1.0)
         )
         worth = 1.0 if share <= LAWLESS else LAWLESS_WORTH
+        column = column_price(len(y), max(0.0, -log(max(share, EXACT)))) / worth
+        zeros = {i: min(column, NATS_OF_A_TERM) for i in numbers_of_plain_terms(fit.expression)}
         tried: set[int] = set()
-        while not hurry() and (choice := _choice(fit, loss, tried)) is not None:
+        while not hurry() and (choice := _choice(fit, loss, tried, zeros)) is not None:
             i, nice, saving = choice
             tried.add(i)
             const, still_free = fit.expression.const.copy(), fit.free.copy()
@@ -202,8 +203,13 @@ def snapped(
     return fit.expression
 
 
-def _choice(fit: _Fit, loss: float, tried: set[int]) -> tuple[int, Nice, float] | None:
-    """The number that is shortened most by a nice one near it, that one, and the nats that it saves."""
+def _choice(
+    fit: _Fit, loss: float, tried: set[int], zeros: Mapping[int, float]
+) -> tuple[int, Nice, float] | None:
+    """The number that is shortened most by a nice one near it, that one, and the nats that it saves.
+
+    `zeros` says what a number of zero saves where that is not as much as elsewhere.
+    """
     tokens = np.flatnonzero(fit.free)
     if not len(tokens):
         return None
@@ -216,7 +222,7 @@ def _choice(fit: _Fit, loss: float, tried: set[int]) -> tuple[int, Nice, float] 
         if not isfinite(tolerance):
             continue
         if abs(value) <= tolerance and i not in fit.exponents:
-            return i, Nice(0.0, 0.0), NATS_OF_A_TERM
+            return i, Nice(0.0, 0.0), zeros.get(i, NATS_OF_A_TERM)
         fitted_cost = 1.0 + log(1.0 + abs(value) / max(error, 1e-15 * abs(value)))
         for nice in nice_numbers(value, tolerance):
             saving = fitted_cost - nice.cost

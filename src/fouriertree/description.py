@@ -1,0 +1,66 @@
+"""How long the description of a table by a formula is: the errors, the numbers and the form."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fouriertree.model import Model
+from fouriertree.prices import (
+    ANY_COLUMN,
+    PER_UNIT,
+    WITH_NUMBER,
+    WITHOUT_NUMBER,
+    column_price,
+    is_column,
+    number_price,
+)
+from fouriertree.rows import Rows
+from fouriertree.snapping import cost_of_number, costs_of_numbers
+
+#: with fewer rows, a rounded number is as dear as a fitted one
+FEW_ROWS = 20
+#: rows that count at most: a longer formula must be worth it to a reader, too
+MOST_ROWS = 10_000
+
+
+def description_length(model: Model, complexity: int, loss: float, rows: Rows, exact: float) -> float:
+    """In nats, up to a constant: ½·n·log(r) + Σ numbers + 1.75·complexity, with r the share that is left unexplained.
+
+    A fitted number is written down as precisely as the data know it, ½·log(n) + 0.35·log(1/r); a short one costs less.
+    Columns with a number, and the constant, cost less than other terms, see `prices.column_price`.  The first part is
+    twice as long for absolute errors, and n·loss for log-odds; there is no end where numbers are as many as the rows,
+    which they interpolate.
+    """
+    n = min(len(rows.space.y), MOST_ROWS)
+    tiny = max(exact, np.finfo(float).tiny)
+    spread = max(rows.cost_of_constant(), tiny)
+    log_share = np.log(max(loss, tiny) / spread)
+    explained = 0.0 if rows.loss.logistic else float(max(-log_share, 0.0))
+    fitted, decimals = number_price(n, explained), n >= FEW_ROWS
+    numbers = costs_of_numbers(model.expression, fitted, decimals)
+    if len(numbers) >= n - 1:
+        return np.inf
+    price = column_price(n, explained)
+    form = sum(numbers) + PER_UNIT * complexity - _discount(model, price, fitted, decimals)
+    if any(term.columns for term in model.expressions):
+        form += ANY_COLUMN
+    if rows.loss.logistic:
+        # The mean loss of log-odds is in nats already.
+        return float(n * (loss - spread) + form)
+    power = 1.0 if rows.loss.name in ("absolute", "quantile") else 0.5
+    return float(power * n * log_share + form)
+
+
+def _discount(model: Model, price: float, fitted: float, decimals: bool) -> float:
+    """By how much columns and the constant of a sum are cheaper than other terms of their size."""
+    savings = []
+    for coefficient, term in zip(model.coefficients, model.expressions, strict=True):
+        constant = not term.columns
+        if is_column(term) or constant:
+            bare = abs(coefficient) == 1.0 and not constant
+            number = 0.0 if bare else cost_of_number(coefficient, fitted, decimals)
+            units = WITHOUT_NUMBER if bare or constant else WITH_NUMBER
+            savings.append(PER_UNIT * units + number - price)
+    if len(savings) == model.n_terms:
+        savings[0] -= PER_UNIT  # which is added to nothing
+    return sum(max(0.0, saving) for saving in savings)

@@ -1,0 +1,80 @@
+"""Lines: least squares in the best columns, and the choice where there is nothing but lines to find."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fouriertree import EmpiricalSpace, SymbolicRegressor
+from fouriertree.lines import lines
+from fouriertree.losses import as_loss
+from fouriertree.rows import Rows
+
+
+def table(seed, n=60, columns=4, noise=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, columns)) * rng.uniform(0.1, 100.0, columns)
+    y = X @ (rng.normal(size=columns) / X.std(axis=0)) + noise * rng.normal(size=n) + 5.0
+    return X, y, rng.uniform(0.5, 2.0, n)
+
+
+def design(X, columns):
+    return np.column_stack([np.ones(len(X)), X[:, columns]])
+
+
+def loss_of(X, y, weights, columns):
+    roots = np.sqrt(weights)
+    A = design(X, columns) * roots[:, None]
+    return float(np.sum((roots * y - A @ np.linalg.lstsq(A, roots * y, rcond=None)[0]) ** 2))
+
+
+def columns_of(terms):
+    return [next(iter(term.columns)) for term in terms[1][1:]]
+
+
+@given(st.integers(0, 10_000))
+def test_every_column_is_the_one_that_lowers_the_loss_most(seed):
+    X, y, weights = table(seed)
+    found = lines(Rows(EmpiricalSpace(X, y, weights), np.arange(60) < 48, as_loss("squared", 0.5)), 5)
+    chosen: list[int] = []
+    for terms in found:
+        losses = {j: loss_of(X, y, weights, [*chosen, j]) for j in range(X.shape[1]) if j not in chosen}
+        chosen = columns_of(terms)
+        assert losses[chosen[-1]] == pytest.approx(min(losses.values()), rel=1e-9)
+    assert [len(terms[1]) for terms in found] == [2, 3, 4, 5]
+
+
+def test_lines_are_fitted_to_the_rows_that_the_search_saw():
+    X, y, weights = table(3)
+    seen = np.arange(60) < 48
+    *_, last = lines(Rows(EmpiricalSpace(X, y, weights), seen, as_loss("squared", 0.5)), 3)
+    roots = np.sqrt(weights[seen])
+    A = design(X[seen], columns_of(last)) * roots[:, None]
+    assert np.allclose(last[0], np.linalg.lstsq(A, roots * y[seen], rcond=None)[0], rtol=1e-9)
+
+
+def test_columns_that_are_constant_or_twins_are_left_out():
+    X, y, weights = table(4)
+    X = np.column_stack([X, np.full(60, 3.0), 2.0 * X[:, 0]])
+    found = lines(Rows(EmpiricalSpace(X, y, weights), np.ones(60, bool), as_loss("squared", 0.5)), 10)
+    assert len(found) == 4
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_effects_are_small_and_many_the_chosen_formula_predicts_like_least_squares(seed):
+    X, y, _ = table(seed, n=60, columns=5, noise=1.5)
+    rng = np.random.default_rng(seed + 100)
+    fresh = X[rng.integers(0, len(X), (2000, 5)), np.arange(5)]
+    coefficients = np.linalg.lstsq(design(X, range(5)), y, rcond=None)[0]
+    model = SymbolicRegressor(max_evaluations=300_000, random_state=seed).fit(X, y)
+    difference = model.predict(fresh) - design(fresh, range(5)) @ coefficients
+    # The true effects make up most of the variance of y, which both explain about equally.
+    assert np.var(difference) < 0.1 * np.var(y)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_that_tell_nothing_are_not_in_the_chosen_formula(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(100, 4)), rng.normal(size=100)
+    model = SymbolicRegressor(max_evaluations=300_000, random_state=seed).fit(X, y)
+    assert not model.model_.expression.columns

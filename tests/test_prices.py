@@ -1,0 +1,60 @@
+"""What parts of a formula cost: columns are cheap where there is no law, and never dearer than other terms."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fouriertree import parse
+from fouriertree.expr import Expression
+from fouriertree.prices import (
+    PER_UNIT,
+    ROWS_PER_NAT,
+    WITH_NUMBER,
+    column_price,
+    number_price,
+    numbers_of_plain_terms,
+)
+
+counts = st.integers(3, 10_000)
+explained = st.floats(0.0, 60.0)
+
+
+@given(counts, explained, explained)
+def test_a_column_costs_more_the_more_is_explained_and_never_more_than_another_term(n, one, other):
+    low, high = sorted((one, other))
+    assert column_price(n, low) <= column_price(n, high)
+    assert 0.0 < column_price(n, high) <= WITH_NUMBER * PER_UNIT + number_price(n, high)
+
+
+@given(counts)
+def test_a_column_must_explain_one_per_cent_of_what_is_left(n):
+    gain = -0.5 * n * np.log(0.99)
+    assert gain == pytest.approx(n / ROWS_PER_NAT, rel=0.01)
+    assert column_price(n, 0.0) >= min(0.99 * gain, number_price(n, 0.0))
+
+
+def test_in_a_law_a_column_costs_as_much_as_any_term():
+    assert column_price(1000, 20.0) == WITH_NUMBER * PER_UNIT + number_price(1000, 20.0)
+
+
+COLUMNS = ["3.5*x0", "x1*2.5", "x0", "-x1"]
+OTHERS = ["4.5", "5.5*sin(6.5*x0)", "exp(7.5*x1)", "(8.5*x0 + 1.25)*x1^2", "x0*x1*9.5"]
+
+
+@given(st.lists(st.sampled_from([*COLUMNS, *OTHERS]), min_size=1, max_size=6))
+def test_a_term_is_plain_if_the_slope_of_its_number_is_a_column_or_constant(parts):
+    whole = parse(" + ".join(f"({part})" for part in parts))
+    X = np.random.default_rng(0).uniform(0.5, 1.5, (20, 2))
+    numbers = [i for i in range(len(whole)) if whole.op[i] == 0]
+    slow = {i for i in numbers if slope_is_plain(whole, i, X)}
+    assert numbers_of_plain_terms(whole) == slow
+
+
+def slope_is_plain(whole, i, X):
+    const = whole.const.copy()
+    const[i] += 1.0
+    moved = Expression.unchecked(whole.op, whole.arg, const, whole.primitives)
+    slope = moved.evaluate(X) - whole.evaluate(X)
+    plain = [np.ones(len(X)), *X.T]
+    return any(np.allclose(np.abs(slope), column, rtol=1e-9) for column in plain)
