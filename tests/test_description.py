@@ -7,7 +7,7 @@ from fouriertree import EmpiricalSpace, Model, parse
 from fouriertree.description import description_length
 from fouriertree.expr.complexity import Complexity
 from fouriertree.losses import as_loss
-from fouriertree.prices import ANY_COLUMN, column_price
+from fouriertree.prices import A_LINE, choice_price, column_price
 from fouriertree.rows import Rows
 
 rng = np.random.default_rng(0)
@@ -70,10 +70,10 @@ def test_that_columns_tell_anything_has_to_be_seen():
     assert length("0.37*x0 + 0.37", 0.8 * spread, data) < length("0.37", spread, data)
 
 
-def test_a_line_costs_the_price_of_its_columns_and_its_constant():
+def test_a_line_costs_the_price_of_its_columns_of_its_constant_and_of_their_choice():
     data = rows(NOISE)
     spread = data.cost_of_constant()
     price = column_price(60, 0.0)
     assert length("0.37", spread, data) == pytest.approx(price)
-    assert length("0.37*x0 + 0.73", spread, data) == pytest.approx(2 * price + ANY_COLUMN)
-    assert length("0.37*x0 + 0.73 - 1.37*x1", spread, data) == pytest.approx(3 * price + ANY_COLUMN)
+    assert length("0.37*x0 + 0.73", spread, data) == pytest.approx(2 * price + A_LINE + choice_price(1, 2))
+    assert length("0.37*x0 + 0.73 - 1.37*x1", spread, data) == pytest.approx(3 * price + A_LINE)

@@ -44,8 +44,8 @@ def made(coefficients, texts, data, names=None):
     return finished(terms, data, PrimitiveSet.default(), Complexity(), names)
 
 
-def table_of(found, data):
-    return tabulated(found, data, data)
+def table_of(found, data, lines=()):
+    return tabulated(found, data, data, lines)
 
 
 def test_of_an_exact_sum_only_the_terms_that_it_needs_stay():
@@ -238,26 +238,32 @@ def test_log_odds_are_verified_with_numbers_that_the_rows_held_back_did_not_help
 
 LINE = "0.37*x0 + 1.37*x1 + 2.37"
 LUCKY = "sin(1.37*x0*x1)"
+LONG = "cos(2.37*x0) + exp(x0*x1) + sin(x1)^2"
+
+
+def texts(found, lines):
+    return [r.model.text() for r in table_of(found, rows(NOISE), lines)[0]]
 
 
 def test_a_line_is_a_row_where_its_description_is_shorter_though_a_simpler_formula_has_a_smaller_loss():
-    found = [
-        row("0.37", 1.0),
-        row(LUCKY, 0.6),
-        row(LINE, 0.62),
-        row("cos(2.37*x0) + exp(x0*x1) + sin(x1)^2", 0.59),
-    ]
-    kept, table = table_of(found, rows(NOISE))
-    assert [r.model.text() for r in kept] == ["0.37", LUCKY, LINE, "cos(2.37*x0) + exp(x0*x1) + sin(x1)^2"]
-    assert chosen(found, rows(NOISE)) == LINE
+    found, lines = [row("0.37", 1.0), row(LUCKY, 0.6), row(LONG, 0.59)], [row(LINE, 0.62)]
+    assert texts(found, lines) == ["0.37", LUCKY, LINE, LONG]
+    _, table = table_of(found, rows(NOISE), lines)
+    assert choose(table, 60) == 2
     assert table["complexity"].is_monotonic_increasing
 
 
+def test_a_line_that_describes_no_better_is_no_row():
+    assert texts([row("0.37", 1.0), row(LUCKY, 0.3)], [row(LINE, 0.62)]) == ["0.37", LUCKY]
+
+
 def test_a_line_that_rows_held_back_speak_against_is_no_row():
-    found = [row("0.37", 1.0), row(LUCKY, 0.6, 0.6), row(LINE, 0.62, 3.0)]
-    assert [r.model.text() for r in table_of(found, rows(NOISE))[0]] == ["0.37", LUCKY]
+    assert texts([row("0.37", 1.0), row(LUCKY, 0.6, 0.6)], [row(LINE, 0.62, 3.0)]) == ["0.37", LUCKY]
 
 
 def test_longer_rows_that_are_no_better_than_the_line_go():
-    found = [row("0.37", 1.0), row(LINE, 0.5), row("cos(2.37*x0) + exp(x0*x1) + sin(x1)^2", 0.55)]
-    assert [r.model.text() for r in table_of(found, rows(NOISE))[0]] == ["0.37", LINE]
+    assert texts([row("0.37", 1.0), row(LUCKY, 0.6), row(LONG, 0.55)], [row(LINE, 0.5)]) == [
+        "0.37",
+        LUCKY,
+        LINE,
+    ]

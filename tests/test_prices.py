@@ -1,5 +1,7 @@
 """What parts of a formula cost: columns are cheap where there is no law, and never dearer than other terms."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,9 +10,11 @@ from hypothesis import strategies as st
 from fouriertree import parse
 from fouriertree.expr import Expression
 from fouriertree.prices import (
+    PER_NAT_OF_CHOICE,
     PER_UNIT,
     ROWS_PER_NAT,
     WITH_NUMBER,
+    choice_price,
     column_price,
     number_price,
     numbers_of_plain_terms,
@@ -58,3 +62,11 @@ def slope_is_plain(whole, i, X):
     slope = moved.evaluate(X) - whole.evaluate(X)
     plain = [np.ones(len(X)), *X.T]
     return any(np.allclose(np.abs(slope), column, rtol=1e-9) for column in plain)
+
+
+@given(st.integers(1, 300), st.data())
+def test_the_choice_of_columns_costs_a_part_of_the_logarithm_of_the_number_of_choices(columns, data):
+    chosen = data.draw(st.integers(0, columns))
+    assert choice_price(chosen, columns) == pytest.approx(
+        PER_NAT_OF_CHOICE * np.log(float(math.comb(columns, chosen))), abs=1e-9
+    )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from fouriertree.model import Model
 from fouriertree.prices import (
-    ANY_COLUMN,
+    A_LINE,
     PER_UNIT,
     WITH_NUMBER,
     WITHOUT_NUMBER,
+    choice_price,
     column_price,
     is_column,
     number_price,
@@ -35,15 +38,16 @@ def description_length(model: Model, complexity: int, loss: float, rows: Rows, e
     tiny = max(exact, np.finfo(float).tiny)
     spread = max(rows.cost_of_constant(), tiny)
     log_share = np.log(max(loss, tiny) / spread)
-    explained = 0.0 if rows.loss.logistic else float(max(-log_share, 0.0))
-    fitted, decimals = number_price(n, explained), n >= FEW_ROWS
+    explained = float(max(-log_share, 0.0))
+    fitted, decimals = number_price(n, 0.0 if rows.loss.logistic else explained), n >= FEW_ROWS
     numbers = costs_of_numbers(model.expression, fitted, decimals)
     if len(numbers) >= n - 1:
         return np.inf
-    price = column_price(n, explained)
-    form = sum(numbers) + PER_UNIT * complexity - _discount(model, price, fitted, decimals)
-    if any(term.columns for term in model.expressions):
-        form += ANY_COLUMN
+    plain = _Plain.terms_of(model, fitted, decimals)
+    form = sum(numbers) + PER_UNIT * complexity
+    form -= plain.discount(column_price(n, explained), rows.space.n_columns)
+    if plain.columns and plain.is_all:
+        form += A_LINE
     if rows.loss.logistic:
         # The mean loss of log-odds is in nats already.
         return float(n * (loss - spread) + form)
@@ -51,16 +55,30 @@ def description_length(model: Model, complexity: int, loss: float, rows: Rows, e
     return float(power * n * log_share + form)
 
 
-def _discount(model: Model, price: float, fitted: float, decimals: bool) -> float:
-    """By how much columns and the constant of a sum are cheaper than other terms of their size."""
-    savings = []
-    for coefficient, term in zip(model.coefficients, model.expressions, strict=True):
-        constant = not term.columns
-        if is_column(term) or constant:
-            bare = abs(coefficient) == 1.0 and not constant
-            number = 0.0 if bare else cost_of_number(coefficient, fitted, decimals)
-            units = WITHOUT_NUMBER if bare or constant else WITH_NUMBER
-            savings.append(PER_UNIT * units + number - price)
-    if len(savings) == model.n_terms:
-        savings[0] -= PER_UNIT  # which is added to nothing
-    return sum(max(0.0, saving) for saving in savings)
+@dataclass(frozen=True)
+class _Plain:
+    """The columns and the constant of a sum, and what each costs as a term of its size."""
+
+    costs: list[float]
+    columns: int
+    is_all: bool
+
+    @classmethod
+    def terms_of(cls, model: Model, fitted: float, decimals: bool) -> _Plain:
+        costs, columns = [], 0
+        for coefficient, term in zip(model.coefficients, model.expressions, strict=True):
+            if is_column(term) or not term.columns:
+                bare = abs(coefficient) == 1.0 and bool(term.columns)
+                number = 0.0 if bare else cost_of_number(coefficient, fitted, decimals)
+                units = WITHOUT_NUMBER if bare or not term.columns else WITH_NUMBER
+                costs.append(PER_UNIT * units + number)
+                columns += bool(term.columns)
+        is_all = len(costs) == model.n_terms
+        if is_all:
+            costs[0] -= PER_UNIT  # which is added to nothing
+        return cls(costs, columns, is_all)
+
+    def discount(self, price: float, of_columns: int) -> float:
+        """By how much they are cheaper than other terms."""
+        cheaper = sum(max(0.0, cost - price) for cost in self.costs)
+        return max(0.0, cheaper - choice_price(self.columns, of_columns))

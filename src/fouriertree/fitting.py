@@ -208,13 +208,15 @@ class Fitting:
             rows = everything = rows.with_engine(ReferenceEngine())
         constant: Terms = ((rows.loss.constant(space.y, space.weights),), (Expression.constant(1.0),))
         made = self._described([constant, *sums], rows)
+        straight: list[Row] = []
         if wishes.search is None and sums:
             most = min(wishes.max_terms, terms_for(len(space.y)))
-            made += self._described(lines(rows, most), rows, shorten=False)
-        good = [row for row in made if all(map(wishes.nesting.allows, row.model.expressions))]
-        small = [row for row in good if row.complexity <= wishes.max_size]
-        kept, equations = tabulated(small or good, rows, everything)
+            straight = self._described(lines(rows, most), rows, shorten=False)
+        kept, equations = tabulated(self._small(made) or made, rows, everything, self._small(straight))
         return Formulas(kept, equations, choose(equations, len(everything.space.y), wishes.model_selection))
+
+    def _small(self, made: Sequence[Row]) -> list[Row]:
+        return [row for row in made if row.complexity <= self.wishes.max_size]
 
     def _described(self, sums: Sequence[Terms], rows: Rows, shorten: bool = True) -> list[Row]:
         """Sums as one would write them; the most promising come first, and others only while there is time."""
@@ -230,7 +232,8 @@ class Fitting:
                 break
             row = finished(terms, rows, wishes.primitives, wishes.complexity, wishes.names, hurry, shorten)
             made.append(row)
-        return [row for row in made if row is not None]
+        rules = wishes.nesting
+        return [row for row in made if row is not None and all(map(rules.allows, row.model.expressions))]
 
     @property
     def _seconds_late(self) -> float:

@@ -16,7 +16,6 @@ from fouriertree.expr.complexity import Complexity
 from fouriertree.model import Model, sum_of_terms
 from fouriertree.observers import Terms
 from fouriertree.poles import WORTH_A_POLE, runs_away
-from fouriertree.prices import is_column
 from fouriertree.rows import Rows, exact_loss, mean_square
 from fouriertree.snapping import ROWS as SNAPPING_ROWS
 from fouriertree.snapping import fitted_numbers, snapped
@@ -80,11 +79,6 @@ class Row:
     errors: NDArray[np.float64] = field(
         default_factory=lambda: np.zeros(0)
     )  #: on rows that it was not fitted to
-
-    @property
-    def is_line(self) -> bool:
-        """Columns with numbers in front of them, and a constant."""
-        return all(is_column(term) or not term.columns for term in self.model.expressions)
 
     def cells(self, description: float) -> tuple[object, ...]:
         model = self.model
@@ -168,9 +162,14 @@ def refitted(
     return best if rows.loss.logistic else whole
 
 
-def tabulated(found: Sequence[Row], rows: Rows, everything: Rows) -> tuple[list[Row], pd.DataFrame]:
-    """The front of formulas that were made with `rows`, with their losses on `everything`."""
-    kept, lines = pareto(found, rows), [row for row in found if row.is_line]
+def tabulated(
+    found: Sequence[Row], rows: Rows, everything: Rows, lines: Sequence[Row] = ()
+) -> tuple[list[Row], pd.DataFrame]:
+    """The front of formulas that were made with `rows`, with their losses on `everything`.
+
+    Of the lines, there is the best if its description is the shortest of all.
+    """
+    kept = pareto(found, rows)
     if everything is not rows:
         kept, lines = pareto(judged_by(everything, kept), everything), judged_by(everything, lines)
     exact = exact_loss(everything.space)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import lgamma
+
 import numpy as np
 
 from fouriertree.expr import Expression
@@ -11,10 +13,12 @@ from fouriertree.expr.opcodes import ADD, CONST, MUL, NEG, SUB, VAR
 PER_UNIT = 1.75
 #: a number, for every factor e by which the fit is better; ½ in theory, where nothing is known beforehand
 PER_DIGIT = 0.35
-#: that columns tell anything of y at all has to be seen first
-ANY_COLUMN = 3.0
+#: a line: that columns tell anything of y at all has to be seen first
+A_LINE = 3.0
 #: a column with a number in front of it where nothing is explained, and more where there is a law: see `column_price`
-COLUMN, COLUMN_OF_A_LAW = 0.5, 0.25
+COLUMN, COLUMN_OF_A_LAW = 0.25, 0.25
+#: which columns it is, per nat of their number of choices: columns at hand are seldom there by chance
+PER_NAT_OF_CHOICE = 0.5
 #: rows for every nat that a column costs at least: it has to explain one per cent of what is left
 ROWS_PER_NAT = 200
 #: complexity of a term that is a column with a number, and of one that is but a column, or but a number
@@ -38,6 +42,12 @@ def column_price(n: int, explained: float) -> float:
     """
     free = max(COLUMN + COLUMN_OF_A_LAW * explained**2, n / ROWS_PER_NAT)
     return min(free, WITH_NUMBER * PER_UNIT + number_price(n, explained))
+
+
+def choice_price(chosen: int, columns: int) -> float:
+    """Which columns they are, of so many: nothing if all, and most if half of them are chosen."""
+    k = min(chosen, columns)
+    return PER_NAT_OF_CHOICE * (lgamma(columns + 1) - lgamma(k + 1) - lgamma(columns - k + 1))
 
 
 def is_column(term: Expression) -> bool:
