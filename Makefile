@@ -13,7 +13,7 @@ FUZZ_STAMP := .venv/.installed-fuzz
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow lint format docs docs-serve notebooks bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-limits bench-kills bench-jobs bench-cold bench-peers soak clean fuzz
+.PHONY: help install run test test-slow lint format docs docs-serve notebooks bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-limits bench-kills bench-jobs bench-choice bench-cold bench-peers soak clean fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -87,6 +87,9 @@ bench-kills: $(RUN_STAMP) ## kill runs at random moments, resume them, and compa
 
 bench-jobs: $(RUN_STAMP) ## measure how much faster fits are with two jobs
 	@$(BIN)/python benchmarks/jobs.py
+
+bench-choice: $(RUN_STAMP) ## compare chosen formulas with lines on rows that they never saw
+	@$(BIN)/python benchmarks/choice.py
 
 bench-cold: $(RUN_STAMP) ## time a cold `make run` and a warm `fouriertree fit`
 	@$(BIN)/python benchmarks/cold.py

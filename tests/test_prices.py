@@ -32,8 +32,8 @@ def test_a_column_costs_more_the_more_is_explained_and_never_more_than_another_t
 
 
 @given(counts)
-def test_a_column_must_explain_one_per_cent_of_what_is_left(n):
-    gain = -0.5 * n * np.log(0.99)
+def test_a_column_must_explain_one_part_in_eighty_of_what_is_left(n):
+    gain = -0.5 * n * np.log(1.0 - 1.0 / 80.0)
     assert gain == pytest.approx(n / ROWS_PER_NAT, rel=0.01)
     assert column_price(n, 0.0) >= min(0.99 * gain, number_price(n, 0.0))
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import fouriertree
-from fouriertree import FTG, SymbolicRegressor, estimator, memory
+from fouriertree import FTG, SymbolicRegressor, estimator, memory, stopping
 from fouriertree.stopping import ONE_PRESS, Presses, Stop, undisturbed
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="sends signals")
@@ -117,6 +117,24 @@ def test_ctrl_c_before_the_search_raises_and_leaves_an_unfitted_regressor(noise,
     with pytest.raises(KeyboardInterrupt):
         model.fit(*noise)
     assert vars(model) == before
+
+
+def test_in_a_loop_of_fits_one_press_ends_one_and_another_soon_after_leaves(noise):
+    ended = []
+
+    def loop():
+        for _ in range(3):
+            ended.append(SymbolicRegressor(Sleeping(seconds=0.3), random_state=0).fit(*noise).stop_reason_)
+
+    with pytest.raises(KeyboardInterrupt):
+        loop()
+    assert ended == ["interrupted"]
+
+
+def test_presses_far_apart_end_one_fit_each(noise, monkeypatch):
+    monkeypatch.setattr(stopping, "ALL_OF_THEM", 0.1)
+    fits = [SymbolicRegressor(Sleeping(seconds=0.3), random_state=0).fit(*noise) for _ in range(2)]
+    assert [one.stop_reason_ for one in fits] == ["interrupted"] * 2
 
 
 def test_what_must_not_be_disturbed_goes_on_while_ctrl_c_leaves():

@@ -19,8 +19,8 @@ A_LINE = 3.0
 COLUMN, COLUMN_OF_A_LAW = 0.25, 0.25
 #: which columns it is, per nat of their number of choices: columns at hand are seldom there by chance
 PER_NAT_OF_CHOICE = 0.5
-#: rows for every nat that a column costs at least: it has to explain one per cent of what is left
-ROWS_PER_NAT = 200
+#: rows for every nat that a column costs at least: it has to explain somewhat more than one per cent of what is left
+ROWS_PER_NAT = 160
 #: complexity of a term that is a column with a number, and of one that is but a column, or but a number
 WITH_NUMBER, WITHOUT_NUMBER = 4, 2
 

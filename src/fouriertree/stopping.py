@@ -13,6 +13,8 @@ from types import FrameType
 INTERRUPTED = "interrupted"
 #: seconds within which signals are one press of a key: `timeout` signals a process and then its group
 ONE_PRESS = 0.1
+#: seconds after a press that ended a fit within which another one means all that follow, too, as in cross-validation
+ALL_OF_THEM = 2.0
 
 
 class Presses:
@@ -38,6 +40,8 @@ class Stop:
     Any thread may ask at any time; the first reason stands.
     """
 
+    _ended_one_at = -math.inf  #: when a press of Ctrl-C last ended a fit of this process
+
     def __init__(self) -> None:
         self.reason: str | None = None
         self.asked_at = math.inf  #: by the clock `time.monotonic`
@@ -57,10 +61,15 @@ class Stop:
         return self.reason
 
     def interrupt(self) -> None:
-        """A press of Ctrl-C: the first one asks for the end where there is something to keep, others leave."""
+        """A press of Ctrl-C: the first one asks for the end where there is something to keep, others leave.
+
+        So does one that follows on the end of another fit: who goes on pressing wants to leave the loop of fits.
+        """
         if not self._presses.another():
             return
-        if self.searching and self._presses.count == 1:
+        now = time.monotonic()
+        if self.searching and self._presses.count == 1 and now - Stop._ended_one_at > ALL_OF_THEM:
+            Stop._ended_one_at = now
             self.ask(INTERRUPTED)
         else:
             self.leaving = True

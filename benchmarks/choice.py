@@ -1,0 +1,98 @@
+"""What the chosen formula is worth on rows it never saw, beside a line through all columns: `make bench-choice`.
+
+Tables of measurements, split again by every seed; also with few training rows, all others being test rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from bars import Bar, finish
+
+from fouriertree import SymbolicRegressor
+from fouriertree.bench.cases import Data
+from fouriertree.bench.judge import r2
+from fouriertree.bench.names import case_names
+from fouriertree.bench.suites import load
+
+SUITE = "blackbox"
+#: how far below the line a formula may be
+SLACK = 0.02
+#: splits in which it may be further below: with a dozen test rows, chance decides
+MOST_BELOW = 10.0
+SOME_ROWS = (None, 120, 40)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    table: str
+    rows: int | None
+    line: float
+    ours: float
+    complexity: int
+
+    @property
+    def below(self) -> bool:
+        return self.ours < self.line - SLACK
+
+
+def with_rows(data: Data, rows: int, seed: int) -> tuple[np.ndarray, ...]:
+    """Training rows, and all others to test on."""
+    order = np.random.default_rng(seed).permutation(len(data.y))
+    few, rest = order[:rows], order[rows:]
+    X_test, y_test = np.vstack([data.X_test, data.X[rest]]), np.concatenate([data.y_test, data.y[rest]])
+    return data.X[few], data.y[few], X_test, y_test
+
+
+def line(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> np.ndarray:
+    middle, scale = X.mean(axis=0), X.std(axis=0)
+    scale[scale == 0.0] = 1.0
+    slopes = np.linalg.lstsq((X - middle) / scale, y - y.mean())[0]
+    return (X_test - middle) / scale @ slopes + y.mean()
+
+
+def outcome(table: str, rows: int | None, seed: int, seconds: float, folder: Path) -> Outcome | None:
+    data = load(SUITE, table, seed, 1000, 0.0, False, folder)
+    if rows is not None and len(data.y) < 3 * rows:
+        return None
+    X, y, X_test, y_test = (
+        (data.X, data.y, data.X_test, data.y_test) if rows is None else with_rows(data, rows, seed)
+    )
+    fitted = SymbolicRegressor(time_limit=seconds, random_state=seed).fit(X, y)
+    ours, straight = r2(y_test, fitted.predict(X_test)), r2(y_test, line(X, y, X_test))
+    return Outcome(table, rows, straight, ours, int(fitted.get_best()["complexity"]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=8.0, help="time of one fit")
+    parser.add_argument("--seeds", type=int, default=3, help="splits of every table")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder with tables")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    bars = []
+    for rows in SOME_ROWS:
+        found = []
+        for seed in range(options.seeds):
+            for table in case_names(SUITE, None):
+                one = outcome(table, rows, seed, options.seconds, options.data)
+                if one is not None:
+                    found.append(one)
+                    mark = "below" if one.below else ""
+                    print(f"{table:26s} seed {seed} line {one.line:8.4f} ours {one.ours:8.4f} "
+                          f"complexity {one.complexity:3d} {mark}", flush=True)  # fmt: skip
+        below = 100.0 * np.mean([one.below for one in found])
+        gains = [float(np.clip(one.ours - one.line, -1.0, 1.0)) for one in found]
+        name = "all rows" if rows is None else f"{rows} rows"
+        print(f"{name}: {len(found)} splits, mean difference {np.mean(gains):+.3f}, worst {min(gains):+.3f}, "
+              f"median complexity {np.median([one.complexity for one in found]):.0f}\n", flush=True)  # fmt: skip
+        bars.append(Bar(f"percent-below-the-line-{name.replace(' ', '-')}", below, MOST_BELOW, at_most=True))
+    finish(bars)
+
+
+if __name__ == "__main__":
+    main()
