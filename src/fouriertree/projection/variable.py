@@ -15,9 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from fouriertree.compiling import announced
 from fouriertree.engine.compiled import CompiledEngine, thread_pool
-from fouriertree.engine.gradients import fit_models, project, value_and_slopes
+from fouriertree.engine.gradients import value_and_slopes
 from fouriertree.engine.interpreter import operator_address
+from fouriertree.engine.padded import project
 from fouriertree.engine.reference import ReferenceEngine
+from fouriertree.engine.varpro import fit_models
 from fouriertree.expr import Expression, Programs
 from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
 
