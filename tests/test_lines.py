@@ -60,6 +60,14 @@ def test_columns_that_are_constant_or_twins_are_left_out():
     assert len(found) == 4
 
 
+def test_of_very_many_columns_the_ones_that_matter_are_found():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2000)) * rng.uniform(0.01, 100.0, 2000)
+    y = X[:, 1234] / X[:, 1234].std() - X[:, 56] / X[:, 56].std() + 0.1 * rng.normal(size=200)
+    found = lines(Rows(EmpiricalSpace(X, y), np.arange(200) < 160, as_loss("squared", 0.5)), 3)
+    assert set(columns_of(found[1])) == {56, 1234}
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_where_effects_are_small_and_many_the_chosen_formula_predicts_like_least_squares(seed):
     X, y, _ = table(seed, n=60, columns=5, noise=1.5)
