@@ -271,7 +271,7 @@ def test_more_evaluations_never_give_a_worse_best_row():
 BAD = [
     ("operators", "sin"), ("operators", []), ("model_selection", "cheapest"), ("model_selection", None),
     ("loss", "cubed"), ("loss", None), ("quantile", 0.0), ("quantile", 1.5), ("quantile", float("nan")),
-    ("max_terms", 0), ("max_terms", 1.5), ("max_terms", None), ("max_size", 0), ("max_size", "80"),
+    ("max_terms", 0), ("max_terms", 1.5), ("max_terms", "3"), ("max_size", 0), ("max_size", "80"),
     ("nesting", {"sin": 0}), ("nesting", {"sin": {"sin": -1}}), ("guesses", "a*x0"),
     ("time_limit", -1), ("time_limit", "soon"), ("max_evaluations", -1), ("max_evaluations", "many"),
     ("max_traverses", -1), ("target_loss", -1.0), ("target_loss", float("nan")), ("random_state", -3),

@@ -80,6 +80,16 @@ def test_where_effects_are_small_and_many_the_chosen_formula_predicts_like_least
     assert np.var(difference) < 0.1 * np.var(y)
 
 
+def test_a_line_may_have_more_terms_than_other_formulas_unless_somebody_minds():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 14))
+    y = X.sum(axis=1) + 0.5 * rng.normal(size=120)
+    free = SymbolicRegressor(max_evaluations=100_000, random_state=0).fit(X, y)
+    assert free.get_best()["n_terms"] in (14, 15)
+    told = SymbolicRegressor(max_evaluations=100_000, max_terms=10, random_state=0).fit(X, y)
+    assert told.equations_["n_terms"].max() <= 10
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_columns_that_tell_nothing_are_not_in_the_chosen_formula(seed):
     rng = np.random.default_rng(seed)

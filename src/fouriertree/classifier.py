@@ -62,7 +62,7 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
         *,
         operators: Sequence[str] | PrimitiveSet | None = None,
         model_selection: str = "mdl",
-        max_terms: int = 10,
+        max_terms: int | None = None,
         max_size: int = 80,
         complexities: Mapping[str, int] | None = None,
         nesting: Mapping[str, Mapping[str, int]] | None = None,

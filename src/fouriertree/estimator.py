@@ -70,7 +70,8 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         loss, "best" the one after which more complexity gains little.
     loss: "squared", "absolute", "huber", "quantile" (of `quantile`), or a function of the arrays (y, predicted) that
         returns what every row costs; "logistic" where y is a probability and formulas are to be its log-odds.
-    max_terms, max_size: terms, and complexity, of a formula at most.
+    max_size: complexity of a formula at most.
+    max_terms: terms of a formula at most; None is ten, and no limit for a line through many columns.
     complexities: your own complexity for some operators, such as ``{"sin": 5}``.
     nesting: what may not stand inside of what, such as ``{"sin": {"sin": 0, "exp": 1}}``: no sine, and one exp at most.
     guesses: formulas to start from, such as ``["a*sin(x0)"]``; names that are no columns are numbers to be fitted.
@@ -107,7 +108,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         model_selection: str = "mdl",
         loss: str | LossFunction = "squared",
         quantile: float = 0.5,
-        max_terms: int = 10,
+        max_terms: int | None = None,
         max_size: int = 80,
         complexities: Mapping[str, int] | None = None,
         nesting: Mapping[str, Mapping[str, int]] | None = None,
@@ -313,6 +314,8 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
     def _check_limits(self) -> None:
         for name in ("max_terms", "max_size"):
             value = getattr(self, name)
+            if name == "max_terms" and value is None:
+                continue
             if not (isinstance(value, Integral) and int(value) >= 1):
                 raise ValueError(f"{name} must be a whole number of at least 1; got {value!r}")
         for name in ("time_limit", "max_evaluations", "memory_limit", "max_traverses", "target_loss"):
@@ -355,7 +358,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
             guesses=parse_guesses(self.guesses or (), names, primitives),
             names=self._names,
             seed=self.seed_,
-            max_terms=int(self.max_terms),
+            max_terms=None if self.max_terms is None else int(self.max_terms),
             max_size=int(self.max_size),
             model_selection=self.model_selection,
             time_limit=None if self.time_limit is None else float(self.time_limit),

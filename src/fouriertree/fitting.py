@@ -21,6 +21,7 @@ from fouriertree.front import ROUNDING, Row, choose, finished, tabulated, terms_
 from fouriertree.journal import Image, Journal, extended
 from fouriertree.lines import lines
 from fouriertree.observers import Found, Patience, ProgressBar, Terms
+from fouriertree.prices import WITH_NUMBER
 from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
 from fouriertree.rows import Rows
@@ -35,6 +36,8 @@ MOST_ROWS = 20_000
 SECONDS_PER_ROW = 2e-6
 #: formulas that are described even in a hurry, and seconds after the end of the time when hurry begins
 FEWEST_FINISHED, GRACE = 6, 0.3
+#: terms of a sum that a search finds, where nobody says how many
+TERMS = 10
 #: rounds of the hybrid where nothing else ends it
 ROUNDS = 2
 
@@ -51,7 +54,7 @@ class Wishes:
     guesses: tuple[Expression, ...]
     names: tuple[str, ...] | None  #: of the columns
     seed: int
-    max_terms: int
+    max_terms: int | None
     max_size: int
     model_selection: str
     time_limit: float | None
@@ -182,9 +185,10 @@ class Fitting:
 
     def _hybrid(self, problem: Problem, unlimited: bool) -> Hybrid:
         wishes = self.wishes
+        most = TERMS if wishes.max_terms is None else wishes.max_terms
         return Hybrid(
-            max_terms=min(wishes.max_terms, terms_for(len(problem.space.target))),
-            exact_terms=wishes.max_terms,
+            max_terms=min(most, terms_for(len(problem.space.target))),
+            exact_terms=most,
             max_complexity=wishes.max_size,
             guesses=wishes.guesses,
             complexity=wishes.complexity,
@@ -209,9 +213,10 @@ class Fitting:
         constant: Terms = ((rows.loss.constant(space.y, space.weights),), (Expression.constant(1.0),))
         made = self._described([constant, *sums], rows)
         straight: list[Row] = []
-        if wishes.search is None and sums:
-            most = min(wishes.max_terms, terms_for(len(space.y)))
-            straight = self._described(lines(rows, most), rows, shorten=False)
+        if wishes.search is None and sums and self._seconds_late <= GRACE:
+            # A constant and as many columns as are small enough.
+            most = 1 + (wishes.max_size - 1) // WITH_NUMBER if wishes.max_terms is None else wishes.max_terms
+            straight = self._described(lines(rows, min(most, terms_for(len(space.y)))), rows, shorten=False)
         kept, equations = tabulated(self._small(made) or made, rows, everything, self._small(straight))
         return Formulas(kept, equations, choose(equations, len(everything.space.y), wishes.model_selection))
 

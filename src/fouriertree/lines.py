@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
-from fouriertree.front import least_squares
 from fouriertree.observers import Terms
 from fouriertree.rows import Rows
 from fouriertree.search.hybrid.linear import best_columns
@@ -27,12 +26,23 @@ def lines(rows: Rows, most_terms: int) -> list[Terms]:
     order = near[best_columns(space.X[:, near], space.y, space.weights, most_terms - 1)].tolist()
     seen = rows.part(rows.seen).space
     columns = [Expression.variable(j) for j in order]
-    values = np.vstack([np.ones(len(seen.y)), seen.X.T[order]])
-    found: list[Terms] = []
-    for k in range(1, len(order) + 1):
-        coefficients = least_squares(seen, values[: k + 1])
-        found.append((tuple(coefficients.tolist()), (Expression.constant(1.0), *columns[:k])))
-    return found
+    values = np.column_stack([np.ones(len(seen.y)), seen.X[:, order]])
+    return [
+        (tuple(coefficients.tolist()), (Expression.constant(1.0), *columns[: len(coefficients) - 1]))
+        for coefficients in nested_fits(values, seen.y, seen.weights)
+    ]
+
+
+def nested_fits(values: Floats, y: Floats, weights: Floats) -> list[Floats]:
+    """Best coefficients of the first two columns of `values` (n, k), of the first three, …, by one factorisation."""
+    roots = np.sqrt(weights)
+    lengths = np.linalg.norm(roots[:, None] * values, axis=0)
+    lengths[lengths == 0.0] = 1.0
+    Q, R = np.linalg.qr(roots[:, None] * values / lengths)
+    along = Q.T @ (roots * y)
+    sizes = range(2, values.shape[1] + 1)
+    # On the rows that the search saw, columns may be closer to one another than on all.
+    return [np.linalg.lstsq(R[:k, :k], along[:k], rcond=None)[0] / lengths[:k] for k in sizes]
 
 
 def correlated(X: Floats, y: Floats, weights: Floats) -> NDArray[np.intp]:

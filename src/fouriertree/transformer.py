@@ -58,7 +58,7 @@ class SymbolicTransformer(TransformerMixin, BaseEstimator):
         operators: Sequence[str] | PrimitiveSet | None = None,
         loss: str | LossFunction = "squared",
         quantile: float = 0.5,
-        max_terms: int = 10,
+        max_terms: int | None = None,
         max_size: int = 80,
         complexities: Mapping[str, int] | None = None,
         nesting: Mapping[str, Mapping[str, int]] | None = None,

@@ -322,11 +322,17 @@ def value_and_slopes(
         raise ValueError(
             f"{expression} holds an operator of yours; only the built-in ones have compiled slopes"
         )
-    rows = CompiledEngine().prepare(X)
-    check_columns(as_programs([expression]), rows.n_columns)
+    table = np.asarray(X, dtype=np.float64)
+    check_columns(as_programs([expression]), table.shape[1])
+    # Of a wide table, the columns that are not there cost the most.
+    used = np.array(expression.columns or (0,))
+    rows = CompiledEngine().prepare(table[:, used])
     chosen = np.ones(len(expression), np.bool_) if free is None else np.array(free, np.bool_)
     # Copies: kernels are compiled for arrays that can be written to.
-    op, arg, const = expression.op.copy(), expression.arg.copy(), expression.const.copy()
+    op, const = expression.op.copy(), expression.const.copy()
+    arg = np.where(op == VAR, np.searchsorted(used, expression.arg), expression.arg).astype(
+        expression.arg.dtype
+    )
     tape = record(op, arg, chosen, np.zeros(1, np.int64), np.full(1, len(op), np.int64))
     n_padded = rows.columns.shape[1]
     ones, W = np.ones(n_padded), workspace(tape.n_places, n_padded)

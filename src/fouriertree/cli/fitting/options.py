@@ -191,7 +191,7 @@ MaxTerms = Annotated[
         parser=whole_number(1),
         metavar="N",
         rich_help_panel=FORMULAS,
-        help=f"Terms at most; {MAX_TERMS}, and no limit with gram-svd.",
+        help=f"Terms at most; {MAX_TERMS}, and no limit for a line or with gram-svd.",
     ),
 ]
 MaxSize = Annotated[

@@ -24,15 +24,15 @@ def search_settings(
 ) -> dict[str, Any]:
     """What SymbolicRegressor is told about the search."""
     named = None if operators is None else parse_operators(operators)
-    terms = MAX_TERMS if max_terms is None else max_terms
     if search is SearchName.hybrid:
-        return {"operators": named, "max_terms": terms}
+        return {"operators": named, "max_terms": max_terms}
     if search is not SearchName.ftg:
         return {"operators": named, **gp_settings(search, limited)}
     if projector is ProjectorName.gram_svd:
         return published_settings(max_terms, named)
     from fouriertree import FTG, RampedHalfAndHalf
 
+    terms = MAX_TERMS if max_terms is None else max_terms
     ftg = FTG(generator=RampedHalfAndHalf(1, FTG_LEVELS), best_of=FTG_BEST_OF, max_terms=terms)
     return {"search": ftg, "operators": named}
 

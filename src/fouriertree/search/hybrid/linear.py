@@ -21,20 +21,30 @@ def linear_sums(table: Table, most: int) -> list[tuple[Expression, ...]]:
 
 
 def best_columns(X: Floats, y: Floats, weights: Floats, most: int) -> list[int]:
-    """Columns of X (n, p), each the one that explains most of what a constant and those before it leave of y (n,)."""
-    roots = np.sqrt(weights)
-    outside = np.column_stack([np.ones(len(y)), X]) * roots[:, None]
-    lengths = np.linalg.norm(outside, axis=0)
-    residual = roots * y
-    chosen, best = [0], 0
-    while len(chosen) <= most:
-        direction = outside[:, best] / np.linalg.norm(outside[:, best])
-        residual = residual - direction * float(direction @ residual)
-        outside = outside - np.outer(direction, direction @ outside)
-        left = np.linalg.norm(outside, axis=0)
-        fresh = np.setdiff1d(np.flatnonzero(left > NOVELTY * lengths), chosen)
+    """Columns of X (n, p), each the one that explains most of what a constant and those before it leave of y (n,).
+
+    A Cholesky factorisation of the correlations that takes the best column next: p² numbers instead of n·p each time.
+    """
+    roots = np.sqrt(weights / weights.sum())[:, None]
+    centred = roots * (X - np.average(X, axis=0, weights=weights))
+    sizes = np.linalg.norm(roots * X, axis=0)
+    lengths = np.linalg.norm(centred, axis=0)
+    varies = lengths > NOVELTY * sizes
+    unit = np.divide(centred, lengths, out=np.zeros_like(centred), where=varies)
+    correlations = unit.T @ unit
+    along = unit.T @ (roots[:, 0] * (y - np.average(y, weights=weights)))
+    left = varies.astype(np.float64)  # squared length of what is outside of the span
+    factor = np.zeros((0, X.shape[1]))
+    chosen: list[int] = []
+    while len(chosen) < most:
+        fresh = np.flatnonzero(left > NOVELTY**2)
         if not len(fresh):
             break
-        best = int(fresh[np.argmax(np.abs(residual @ outside[:, fresh]) / left[fresh])])
+        best = int(fresh[np.argmax(np.square(along[fresh]) / left[fresh])])
+        row = (correlations[best] - factor[:, best] @ factor) / np.sqrt(left[best])
+        along = along - row * (along[best] / np.sqrt(left[best]))
+        left = left - np.square(row)
+        left[best] = 0.0
+        factor = np.vstack([factor, row])
         chosen.append(best)
-    return [j - 1 for j in chosen[1:]]
+    return chosen
