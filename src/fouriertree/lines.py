@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fouriertree.expr import Expression
 from fouriertree.observers import Terms
 from fouriertree.rows import Rows
-from fouriertree.search.hybrid.linear import best_columns
+from fouriertree.search.hybrid.linear import best_columns, largest
 
 Floats = NDArray[np.float64]
 
@@ -35,21 +35,22 @@ def lines(rows: Rows, most_terms: int) -> list[Terms]:
 
 def nested_fits(values: Floats, y: Floats, weights: Floats) -> list[Floats]:
     """Best coefficients of the first two columns of `values` (n, k), of the first three, …, by one factorisation."""
-    roots = np.sqrt(weights)
-    lengths = np.linalg.norm(roots[:, None] * values, axis=0)
-    lengths[lengths == 0.0] = 1.0
-    Q, R = np.linalg.qr(roots[:, None] * values / lengths)
+    roots, sizes = np.sqrt(weights), largest(values)
+    Q, R = np.linalg.qr(roots[:, None] * (values / sizes))
     along = Q.T @ (roots * y)
-    sizes = range(2, values.shape[1] + 1)
     # On the rows that the search saw, columns may be closer to one another than on all.
-    return [np.linalg.lstsq(R[:k, :k], along[:k], rcond=None)[0] / lengths[:k] for k in sizes]
+    return [
+        np.linalg.lstsq(R[:k, :k], along[:k], rcond=None)[0] / sizes[:k]
+        for k in range(2, values.shape[1] + 1)
+    ]
 
 
 def correlated(X: Floats, y: Floats, weights: Floats) -> NDArray[np.intp]:
     """Columns of X (n, p) to look at, in the order they have."""
     if X.shape[1] <= MOST_COLUMNS:
         return np.arange(X.shape[1])
-    centred = X - np.average(X, axis=0, weights=weights)
+    scaled = X / largest(X)
+    centred = scaled - np.average(scaled, axis=0, weights=weights)
     along = np.abs((weights * (y - np.average(y, weights=weights))) @ centred)
     lengths = np.sqrt(weights @ np.square(centred))
     sizes = np.divide(along, lengths, out=np.zeros_like(along), where=lengths > 0.0)

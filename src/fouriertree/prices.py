@@ -59,7 +59,7 @@ def numbers_of_plain_terms(whole: Expression) -> set[int]:
 
     >>> from fouriertree.expr import parse
     >>> sorted(numbers_of_plain_terms(parse("2.5*x0 + 3.5*sin(1.5*x1) - 4.5")))
-    [0, 9]
+    [0, 10]
     """
     found: set[int] = set()
     waiting = [len(whole) - 1]

@@ -26,10 +26,10 @@ def best_columns(X: Floats, y: Floats, weights: Floats, most: int) -> list[int]:
     A Cholesky factorisation of the correlations that takes the best column next: p² numbers instead of n·p each time.
     """
     roots = np.sqrt(weights / weights.sum())[:, None]
-    centred = roots * (X - np.average(X, axis=0, weights=weights))
-    sizes = np.linalg.norm(roots * X, axis=0)
+    scaled = X / largest(X)
+    centred = roots * (scaled - np.average(scaled, axis=0, weights=weights))
     lengths = np.linalg.norm(centred, axis=0)
-    varies = lengths > NOVELTY * sizes
+    varies = lengths > NOVELTY * np.linalg.norm(roots * scaled, axis=0)
     unit = np.divide(centred, lengths, out=np.zeros_like(centred), where=varies)
     correlations = unit.T @ unit
     along = unit.T @ (roots[:, 0] * (y - np.average(y, weights=weights)))
@@ -48,3 +48,9 @@ def best_columns(X: Floats, y: Floats, weights: Floats, most: int) -> list[int]:
         factor = np.vstack([factor, row])
         chosen.append(best)
     return chosen
+
+
+def largest(X: Floats) -> Floats:
+    """Largest absolute values of columns, by which they are divided before they are squared; 1 for zeros."""
+    sizes: Floats = np.abs(X).max(axis=0)
+    return np.where(sizes > 0.0, sizes, 1.0)
