@@ -69,7 +69,7 @@ class _Plain:
         for coefficient, term in zip(model.coefficients, model.expressions, strict=True):
             if is_column(term) or not term.columns:
                 bare = abs(coefficient) == 1.0 and bool(term.columns)
-                number = 0.0 if bare else cost_of_number(coefficient, fitted, decimals)
+                number = 0.0 if bare or coefficient == 0.0 else cost_of_number(coefficient, fitted, decimals)
                 units = WITHOUT_NUMBER if bare or not term.columns else WITH_NUMBER
                 costs.append(PER_UNIT * units + number)
                 columns += bool(term.columns)
