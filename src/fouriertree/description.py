@@ -67,12 +67,14 @@ class _Plain:
     def terms_of(cls, model: Model, fitted: float, decimals: bool) -> _Plain:
         costs, columns = [], 0
         for coefficient, term in zip(model.coefficients, model.expressions, strict=True):
-            if is_column(term) or not term.columns:
-                bare = abs(coefficient) == 1.0 and bool(term.columns)
-                number = 0.0 if bare or coefficient == 0.0 else cost_of_number(coefficient, fitted, decimals)
-                units = WITHOUT_NUMBER if bare or not term.columns else WITH_NUMBER
+            if term.size == 1:
+                column = is_column(term)
+                value = coefficient if column else coefficient * float(term.const[0])
+                bare = column and abs(value) == 1.0
+                number = 0.0 if bare or value == 0.0 else cost_of_number(value, fitted, decimals)
+                units = WITH_NUMBER if column and not bare else WITHOUT_NUMBER
                 costs.append(PER_UNIT * units + number)
-                columns += bool(term.columns)
+                columns += column
         is_all = len(costs) == model.n_terms
         if is_all:
             costs[0] -= PER_UNIT  # which is added to nothing
