@@ -74,6 +74,7 @@ def test_a_line_costs_the_price_of_its_columns_of_its_constant_and_of_their_choi
     data = rows(NOISE)
     spread = data.cost_of_constant()
     price = column_price(60, 0.0)
-    assert length("0.37", spread, data) == length("0", spread, data) == pytest.approx(price)
+    for constant in ("0.37", "0", "7"):
+        assert length(constant, spread, data) == pytest.approx(price)
     assert length("0.37*x0 + 0.73", spread, data) == pytest.approx(2 * price + A_LINE + choice_price(1, 2))
     assert length("0.37*x0 + 0.73 - 1.37*x1", spread, data) == pytest.approx(3 * price + A_LINE)
