@@ -63,6 +63,13 @@ def test_no_row_is_larger_than_max_size(free, most):
     assert fitted(max_size=most).equations_["complexity"].max() <= most
 
 
+def test_a_guess_that_is_written_as_a_sum_has_as_many_terms_as_the_sum():
+    X = np.random.default_rng(0).uniform(1.0, 2.0, (60, 1))
+    settings = {"guesses": ["(x0 + a)^2 - x0^2"], "max_evaluations": 1000, "random_state": 0}
+    model = SymbolicRegressor(max_terms=1, **settings).fit(X, 6.0 * X[:, 0] + 9.0)
+    assert model.equations_["n_terms"].max() == 1
+
+
 @pytest.mark.parametrize("most", [1, 2])
 def test_no_row_has_more_than_max_terms(free, most):
     assert free.equations_["n_terms"].max() > 2

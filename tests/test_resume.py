@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fouriertree import FTG, RampedHalfAndHalf, SymbolicRegressor
+from fouriertree import FTG, RampedHalfAndHalf, SymbolicRegressor, fitting
+from fouriertree.journal import Journal
 from fouriertree.runs import RunError, RunFolder, RunFolderWarning
 from fouriertree.runs import folder as folders
 from fouriertree.runs.recorder import Checkpoints
@@ -110,6 +111,33 @@ def test_a_run_folder_tells_what_was_done(run):
     np.testing.assert_array_equal(loaded.predict(table()[0]), run.predict(table()[0]))
     kinds = {json.loads(line)["event"] for line in (path / "events.jsonl").read_text().splitlines()}
     assert {"accepted", "search ended", "finished"} <= kinds
+
+
+def test_a_resumed_run_has_the_time_that_is_left_and_tells_its_new_limits(
+    tmp_path, every_checkpoint, monkeypatch
+):
+    X, y = table(40)
+    whole = SymbolicRegressor(run_dir=tmp_path, max_evaluations=300_000, random_state=1).fit(X, y)
+    run = killed_at(whole.run_path_, RunFolder.open(whole.run_path_).checkpoints()[1], tmp_path)
+    budgets, searched, read = [], fitting.run, Journal.resume
+
+    def after_500_seconds(journal, *arguments):
+        read(journal, *arguments)
+        journal.seconds = 500.0
+        journal._saved = {**journal._saved, "run_seconds": 499.0}
+
+    def watched(search, problem, budget, *arguments, **options):
+        budgets.append((budget, options["start"]))
+        return searched(search, problem, budget, *arguments, **options)
+
+    monkeypatch.setattr(Journal, "resume", after_500_seconds)
+    monkeypatch.setattr(fitting, "run", watched)
+    SymbolicRegressor.resume(run, X, y, time_limit=1000.0)
+    [(budget, start)] = budgets
+    assert start.seconds == 499.0
+    # 500 seconds are left but for what it takes to begin and to write the table.
+    assert 400.0 < budget.time_limit - start.seconds < 500.0
+    assert RunFolder.open(run).about["parameters"]["time_limit"] == 1000.0
 
 
 def test_other_data_are_refused(run, tmp_path):

@@ -266,11 +266,12 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         if earlier is not None:
             self.seed_ = earlier.seed
             journal.go_on(earlier)
+        plain, described = plain_parameters(self.get_params(deep=False))
         if self._folder is not None:
             check_same_data(self._folder, self.data_["sha256"])
-            journal.resume(self._folder, self._primitives)
+            told = {"parameters": plain, "described": described}
+            journal.resume(self._folder, self._primitives, told)
         elif self.run_dir is not None:
-            plain, described = plain_parameters(self.get_params(deep=False))
             about = {
                 "parameters": plain,
                 "described": described,

@@ -105,7 +105,8 @@ class Fitting:
             target_loss=0.0,
         )
         if (again := self.journal.again) is not None:
-            return self._run(again, half)
+            # The first half has been before, so that all the time that is left is for the second.
+            return self._run(again, replace(half, time_limit=budget.time_limit))
         if loss.logistic:
             given = self._image(np.full(len(space.y), loss.constant(*given)))
         self._run(given, half)
@@ -165,13 +166,16 @@ class Fitting:
             observers.append(patience)
         if journal.goes_on:
             budget = extended(budget, self.found)
+        start = journal.standing(search, problem, seed)
+        if start is not None and budget.time_limit is not None:
+            # The clock of the search goes on from where it stood, and what it had before is off the limit already.
+            budget = replace(budget, time_limit=budget.time_limit + start.seconds)
         with ExitStack() as stack:
             if self.wishes.progress:
                 weight = float(np.sum(problem.space.samples()[-1][2]))
                 bar = ProgressBar(budget, getattr(search, "max_terms", None), weight)
                 observers.append(stack.enter_context(bar))
             try:
-                start = journal.standing(search, problem, seed)
                 keep = journal.keeper(search, image, patience)
                 ended = run(search, problem, budget, observers, seed, start=start, keep=keep)
                 reason, self.left = ended.reason, (ended.state, image)
@@ -221,7 +225,11 @@ class Fitting:
         return Formulas(kept, equations, choose(equations, len(everything.space.y), wishes.model_selection))
 
     def _small(self, made: Sequence[Row]) -> list[Row]:
-        return [row for row in made if row.complexity <= self.wishes.max_size]
+        """Those within the limits: a product that the search counts as one term may be a sum when it is written."""
+        size, terms = self.wishes.max_size, self.wishes.max_terms
+        return [
+            row for row in made if row.complexity <= size and (terms is None or row.model.n_terms <= terms)
+        ]
 
     def _described(self, sums: Sequence[Terms], rows: Rows, shorten: bool = True) -> list[Row]:
         """Sums as one would write them; the most promising come first, and others only while there is time."""

@@ -63,13 +63,15 @@ class Journal:
             message = f"cannot keep a run in {store}: {reason_of(error)}; the fit goes on without it"
             warnings.warn(message, RunFolderWarning, stacklevel=4)
 
-    def resume(self, folder: RunFolder, primitives: PrimitiveSet) -> None:
-        """Go on with a run from its newest checkpoint, or from its start if there is none."""
+    def resume(self, folder: RunFolder, primitives: PrimitiveSet, about: Mapping[str, Any]) -> None:
+        """Go on with a run from its newest checkpoint, or from its start if there is none.
+
+        `about` is what has changed of what the run tells of itself: its limits may be others now.
+        """
         checkpoint = folder.latest(primitives)
         number = None if checkpoint is None else checkpoint.number
-        folder.tell(
-            status=RUNNING, resumed=[*(folder.about.get("resumed") or []), {"at": now(), "from": number}]
-        )
+        resumed = [*(folder.about.get("resumed") or []), {"at": now(), "from": number}]
+        folder.tell(status=RUNNING, resumed=resumed, **about)
         folder.event("resumed", checkpoint=number)
         self._write_to(folder)
         if checkpoint is not None:

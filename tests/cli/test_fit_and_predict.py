@@ -160,7 +160,7 @@ def test_predict_uses_the_row_that_is_asked_for(run, pendulum):
 def test_noise_is_described_by_its_mean_and_the_table_says_so(run, noise):
     result = run("fit", "data.csv", "-t", "y", "--max-evaluations", 50_000, "--seed", 0)
     assert result.stdout.splitlines()[1].startswith(">>>    0")
-    assert "\nno formula describes the data more briefly than its mean\n" in result.stdout
+    assert "\nno formula describes the data more briefly than a constant\n" in result.stdout
     assert "-0.000000" not in result.stdout
 
 

@@ -19,7 +19,7 @@ LONGEST = 300
 SHORTENED = "Long formulas are shortened in this table; a model file (-o) keeps them whole."
 #: headings of scores on rows that the fit never saw
 UNSEEN = ("unseen R²", "unseen RMSE")
-ONLY_THE_MEAN = "no formula describes the data more briefly than its mean"
+ONLY_THE_MEAN = "no formula describes the data more briefly than a constant"
 
 
 def show(regressor: SymbolicRegressor, target: str, judgement: Judgement | None = None) -> None:
