@@ -299,6 +299,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
             chosen = self.get_best()
             result = {
                 "formula": self.model_.text(),
+                "equation": str(chosen["equation"]),
                 "loss": float(chosen["loss"]),
                 "complexity": int(chosen["complexity"]),
                 "seconds": self.seconds_,

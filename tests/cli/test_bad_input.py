@@ -17,8 +17,8 @@ GOOD = "a,b,y\n1,2,3\n2,3,5\n3,5,9\n"
 BAD_TABLES = {
     "empty": ("", "d.csv is empty; it needs a header line"),
     "blank lines": ("\n\n", "d.csv is empty"),
-    "header only": ("a,b,y\n", "d.csv has 0 row(s) below its header; a fit needs at least two"),
-    "one row": ("a,b,y\n1,2,3\n", "d.csv has 1 row(s) below its header"),
+    "header only": ("a,b,y\n", "d.csv has no rows below its header; a fit needs at least two"),
+    "one row": ("a,b,y\n1,2,3\n", "d.csv has 1 row below its header"),
     "no target": ("a,b\n1,2\n3,4\n", "d.csv has no column 'y'; its columns are 'a', 'b'"),
     "almost the target": (
         "a,Y\n1,2\n3,4\n",

@@ -44,7 +44,8 @@ def training_sample(table: Table, choice: Choice) -> Sample:
     """The columns to search in, and the one to find; says what may not be what the user meant."""
     target, names, weights = chosen_columns(table, choice)
     if len(table) < 2:
-        raise InputError(f"{table.name} has {len(table)} row(s) below its header; a fit needs at least two")
+        rows = "1 row" if len(table) == 1 else "no rows"
+        raise InputError(f"{table.name} has {rows} below its header; a fit needs at least two")
     sample = numbers(table, target, names, weights)
     check_range(table, target, sample.y.to_numpy())
     if not choice.only:

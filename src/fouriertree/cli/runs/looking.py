@@ -99,12 +99,19 @@ def compare_some(store: Path, wanted: Sequence[str], content: dict[str, Any]) ->
     parameters = differing(runs)
     found = [summary(run) for run in runs]
     content |= {"runs": found, "parameters": parameters}
-    rows = [[name, *(str(about[name]) for about in found)] for name in SIDE_BY_SIDE]
-    rows += [[name, *map(str, values)] for name, values in parameters.items()]
+    rows = [[name, *(cell(about[name]) for about in found)] for name in SIDE_BY_SIDE]
+    rows += [[name, *map(cell, values)] for name, values in parameters.items()]
     say(aligned_rows(["", *(run.id for run in runs)], rows))
 
 
 SIDE_BY_SIDE = ("status", "target", "rows", "columns", "seconds", "loss", "complexity", "equation")
+
+
+def cell(value: Any) -> str:
+    """Six digits of a number, and a dash where there is nothing."""
+    if value is None:
+        return "–"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def differing(runs: Sequence[RunFolder]) -> dict[str, list[Any]]:
@@ -146,7 +153,7 @@ def summary(run: RunFolder) -> dict[str, Any]:
         "columns": data.get("columns"),
         "seconds": result.get("seconds"),
         "stop_reason": about.get("stop_reason"),
-        "equation": result.get("formula") or best.get("equation"),
+        "equation": result.get("equation") or result.get("formula") or best.get("equation"),
         "loss": result.get("loss", best.get("loss")),
         "complexity": result.get("complexity", best.get("complexity")),
         "path": str(run.path),
