@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fouriertree.errors import InputError
@@ -76,6 +76,8 @@ def test_infinite_cells_are_refused(tmp_path, name):
         read_table(path).numbers(["a"], "")
 
 
+@example(names=["0", ","], separator=";")
+@example(names=["0", ",,"], separator=";")
 @given(
     names=st.lists(
         st.text(

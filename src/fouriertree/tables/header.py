@@ -29,15 +29,27 @@ def read_header(source: Source) -> tuple[str, list[str]]:
         names = {separator: names_in(record, separator) for separator in SEPARATORS}
     except csv.Error as error:  # a cell of more than 131,072 characters
         raise InputError(f"{source.name} is not a CSV file: its header has a {error}") from None
-    # The first of those that make most columns, so that commas win a tie.
-    separator = max(SEPARATORS, key=lambda separator: len(names[separator]))
+    # The first of those that make most columns, so that commas win a tie; rather one that leaves no quote in a name.
+    separator = max(
+        SEPARATORS, key=lambda one: (len(names[one]) > 1 and is_clean(record, one), len(names[one]))
+    )
     if source.suffix in TAB_SUFFIXES and len(names["\t"]) > 1:
         separator = "\t"
     return separator, [composed(name.strip()) for name in names[separator]]
 
 
-def names_in(record: str, separator: str) -> list[str]:
-    return next(csv.reader(StringIO(record, newline=""), delimiter=separator, skipinitialspace=True))
+def names_in(record: str, separator: str, strict: bool = False) -> list[str]:
+    lines = StringIO(record, newline="")
+    return next(csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=strict))
+
+
+def is_clean(record: str, separator: str) -> bool:
+    """Whether every quoted name ends at a separator."""
+    try:
+        names_in(record, separator, strict=True)
+    except csv.Error:
+        return False
+    return True
 
 
 def first_record(source: Source) -> str:
