@@ -14,7 +14,6 @@ from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.complexity import Complexity
 from fouriertree.model import Model, sum_of_terms
-from fouriertree.moderate import moderate
 from fouriertree.observers import Terms
 from fouriertree.poles import WORTH_A_POLE, runs_away
 from fouriertree.rows import Rows, exact_loss, mean_square
@@ -27,8 +26,6 @@ from fouriertree.visible import visible
 ROUNDING = 1e-12
 #: nats that short numbers may cost altogether
 SHORTER_NUMBERS = 5.0
-#: a loss that is larger by rounding only
-AS_GOOD = 1.0 + 1e-9
 #: rounds of reweighting for losses that are not squares, and the gain below which log-odds need no more of them
 REWEIGHTED, SETTLED = 12, 1e-7
 #: rows that are searched for poles
@@ -131,10 +128,6 @@ def finished(
     exact = exact_loss(space)
     if not rows.cost(after) <= max(tolerance * rows.cost(before), exact):
         final, after = whole, before
-    if rows.cost(values := space.values([nicer := moderate(final)])[0]) <= max(
-        AS_GOOD * rows.cost(after), exact
-    ):
-        final, after = nicer, values
     model = Model.from_expression(final, names)
     loss = rows.cost(after)
     r2 = 1.0 if loss <= exact else rows.explained(after)
