@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fouriertree import EmpiricalSpace, SymbolicRegressor
-from fouriertree.lines import lines
+from fouriertree.lines import expected_r2, lines
 from fouriertree.losses import as_loss
 from fouriertree.rows import Rows
 
@@ -96,3 +96,60 @@ def test_columns_that_tell_nothing_are_not_in_the_chosen_formula(seed):
     X, y = rng.normal(size=(100, 4)), rng.normal(size=100)
     model = SymbolicRegressor(max_evaluations=300_000, random_state=seed).fit(X, y)
     assert not model.model_.expression.columns
+
+
+def all_rows(X, y, weights=None, loss="squared"):
+    weights = np.ones(len(y)) if weights is None else weights
+    return Rows(EmpiricalSpace(X, y, weights), np.ones(len(y), bool), as_loss(loss, 0.5))
+
+
+@given(st.integers(0, 10_000))
+def test_what_a_line_is_expected_to_explain_is_less_than_it_does(seed):
+    X, y, weights = table(seed, n=30, columns=3, noise=0.3)
+    X[:, 2] *= 1e-9
+    spread = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
+    r2 = 1.0 - loss_of(X / X.std(axis=0), y, weights, [0, 1, 2]) / spread
+    assert expected_r2(all_rows(X, y, weights)) == pytest.approx(1.0 - (1.0 - r2) * 34 / 26, abs=1e-9)
+
+
+def test_what_is_expected_of_a_line_is_what_it_explains_elsewhere():
+    rng = np.random.default_rng(2)
+    expected, elsewhere = [], []
+    for _ in range(300):
+        X, noise = rng.normal(size=(2060, 5)), rng.normal(size=2060)
+        y = X @ np.ones(5) + noise
+        found = np.linalg.lstsq(design(X[:60], range(5)), y[:60], rcond=None)[0]
+        errors = y[60:] - design(X[60:], range(5)) @ found
+        expected.append(expected_r2(all_rows(X[:60], y[:60])))
+        elsewhere.append(1.0 - np.mean(errors**2) / np.var(y[60:]))
+    assert np.mean(expected) == pytest.approx(np.mean(elsewhere), abs=0.01)
+
+
+def test_columns_that_are_there_twice_or_do_not_vary_change_nothing_of_what_is_expected():
+    X, y, _ = table(5)
+    more = np.column_stack([X, 2.0 * X[:, 0] - X[:, 1], np.full(60, 7.0)])
+    assert expected_r2(all_rows(more, y)) == pytest.approx(expected_r2(all_rows(X, y)), abs=1e-9)
+
+
+def test_nothing_is_expected_of_columns_that_tell_nothing():
+    rng = np.random.default_rng(0)
+    found = [expected_r2(all_rows(rng.normal(size=(50, 4)), rng.normal(size=50))) for _ in range(1000)]
+    assert np.mean(np.isfinite(found)) == pytest.approx(0.01, abs=0.01)
+
+
+def test_nothing_is_expected_where_rows_are_few_or_errors_are_not_squared():
+    X, y, _ = table(6, n=11)
+    assert expected_r2(all_rows(X, y)) == -np.inf
+    X, y, _ = table(6)
+    assert expected_r2(all_rows(X, y, loss="absolute")) == -np.inf
+
+
+def test_many_weak_columns_are_not_given_up_for_a_short_formula():
+    rng = np.random.default_rng(1)
+    X = rng.integers(-1, 2, (6000, 12)).astype(float)
+    y = X @ np.full(12, 0.09) + rng.normal(size=6000)
+    train, test = slice(0, 3000), slice(3000, 6000)
+    fitted = SymbolicRegressor(max_evaluations=20_000, random_state=0).fit(X[train], y[train])
+    line = np.linalg.lstsq(design(X[train], range(12)), y[train], rcond=None)[0]
+    by_line = 1.0 - np.var(y[test] - design(X[test], range(12)) @ line) / np.var(y[test])
+    assert fitted.score(X[test], y[test]) > by_line - 0.02

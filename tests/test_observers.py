@@ -7,8 +7,9 @@ from fouriertree.observers import Found
 from fouriertree.search import Offered, Progress
 
 
-def offered(text, loss, complexity):
-    return Offered(Progress(0, 0, 0, 0, loss), np.array([2.0]), (parse(text),), complexity, loss)
+def offered(text, loss, complexity, everywhere=None):
+    everywhere = loss if everywhere is None else everywhere
+    return Offered(Progress(0, 0, 0, 0, loss), np.array([2.0]), (parse(text),), complexity, loss, everywhere)
 
 
 def texts(found):
@@ -41,3 +42,20 @@ def test_what_was_set_aside_comes_back_from_a_state():
     again.restore(found.state())
     assert texts(again) == texts(found)
     assert again.runs == 1
+
+
+def test_what_holds_on_all_rows_is_not_pushed_out_by_what_fits_by_luck():
+    found, again = Found(), Found()
+    found(offered("x0", 1.0, 3, everywhere=1.2))
+    for i, lucky in enumerate(("sin(x0)", "cos(x0)", "tanh(x0)", "exp(x0)")):
+        found(offered(lucky, 0.1 - 0.01 * i, 3, everywhere=9.0))
+    assert "x0" in texts(found)
+    again.restore(found.state())
+    assert texts(again) == texts(found)
+
+
+def test_a_sum_is_finished_once():
+    found = Found()
+    found(offered("x0", 1.0, 3))
+    found(offered("x0", 1.0, 3))
+    assert texts(found) == ["x0"]

@@ -17,9 +17,9 @@ from fouriertree.engine import CompiledEngine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
-from fouriertree.front import ROUNDING, Row, choose, finished, tabulated, terms_for
+from fouriertree.front import ROUNDING, Row, beside_a_line, choose, finished, tabulated, terms_for
 from fouriertree.journal import Image, Journal, extended
-from fouriertree.lines import lines
+from fouriertree.lines import expected_r2, lines
 from fouriertree.observers import Found, Patience, ProgressBar, Terms
 from fouriertree.prices import WITH_NUMBER
 from fouriertree.problems import Problem
@@ -131,7 +131,7 @@ class Fitting:
         target = exact if wishes.target_loss is None else float(wishes.target_loss)
         limit = None
         if wishes.time_limit is not None:
-            table = min(1.0, 0.2 + 0.05 * wishes.time_limit) + SECONDS_PER_ROW * len(self.everything.seen)
+            table = min(1.5, 0.2 + 0.05 * wishes.time_limit) + SECONDS_PER_ROW * len(self.everything.seen)
             limit = max(0.0, wishes.time_limit - (time.monotonic() - self.started) - table)
         return Budget(
             whole_limit(wishes.max_traverses), limit,
@@ -214,15 +214,24 @@ class Fitting:
         if not sums:
             # Interrupted while the engine was being compiled: the mean needs none, and nobody waits again.
             rows = everything = rows.with_engine(ReferenceEngine())
+        # Lines first: they take no time, and a table without them may be worse than a line.
+        straight = self._straight(rows) if wishes.search is None and sums else []
         constant: Terms = ((rows.loss.constant(space.y, space.weights),), (Expression.constant(1.0),))
         made = self._described([constant, *sums], rows)
-        straight: list[Row] = []
-        if wishes.search is None and sums and self._seconds_late <= GRACE:
-            # A constant and as many columns as are small enough.
-            most = 1 + (wishes.max_size - 1) // WITH_NUMBER if wishes.max_terms is None else wishes.max_terms
-            straight = self._described(lines(rows, min(most, terms_for(len(space.y)))), rows, shorten=False)
+        if straight:
+            expected, n = expected_r2(rows), len(space.y)
+            made, straight = beside_a_line(made, expected, n), beside_a_line(straight, expected, n)
         kept, equations = tabulated(self._small(made) or made, rows, everything, self._small(straight))
-        return Formulas(kept, equations, choose(equations, len(everything.space.y), wishes.model_selection))
+        below = [row.below_a_line for row in kept]
+        chosen = choose(equations, len(everything.space.y), wishes.model_selection, below)
+        return Formulas(kept, equations, chosen)
+
+    def _straight(self, rows: Rows) -> list[Row]:
+        """A constant and as many columns as are small enough."""
+        wishes = self.wishes
+        most = 1 + (wishes.max_size - 1) // WITH_NUMBER if wishes.max_terms is None else wishes.max_terms
+        found = lines(rows, min(most, terms_for(len(rows.space.y)))) if self._seconds_late <= GRACE else []
+        return self._described(found, rows, shorten=False)
 
     def _small(self, made: Sequence[Row]) -> list[Row]:
         """Those within the limits: a product that the search counts as one term may be a sum when it is written."""

@@ -13,10 +13,11 @@ from fouriertree.description import description_length
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.complexity import Complexity
+from fouriertree.expr.opcodes import CONST
 from fouriertree.model import Model, sum_of_terms
 from fouriertree.observers import Terms
 from fouriertree.poles import WORTH_A_POLE, runs_away
-from fouriertree.rows import Rows, exact_loss, mean_square
+from fouriertree.rows import Rows, exact_loss, mean_square, r2_on_other_rows
 from fouriertree.snapping import ROWS as SNAPPING_ROWS
 from fouriertree.snapping import fitted_numbers, snapped
 from fouriertree.space import EmpiricalSpace
@@ -28,6 +29,8 @@ ROUNDING = 1e-12
 SHORTER_NUMBERS = 5.0
 #: rounds of reweighting for losses that are not squares, and the gain below which log-odds need no more of them
 REWEIGHTED, SETTLED = 12, 1e-7
+#: R² that a formula may have less than a line
+AS_GOOD_AS_A_LINE = 0.01
 #: rows that are searched for poles
 POLE_ROWS = 20_000
 DIGITS = 6
@@ -79,6 +82,7 @@ class Row:
     errors: NDArray[np.float64] = field(
         default_factory=lambda: np.zeros(0)
     )  #: on rows that it was not fitted to
+    below_a_line: bool = False  #: a line through all columns is expected to predict better
 
     def cells(self, description: float) -> tuple[object, ...]:
         model = self.model
@@ -167,7 +171,7 @@ def tabulated(
 ) -> tuple[list[Row], pd.DataFrame]:
     """The front of formulas that were made with `rows`, with their losses on `everything`.
 
-    Of the lines, there is the best if its description is the shortest of all.
+    Of the lines, there is the best if its description is the shortest of all, or if nothing else is as good as a line.
     """
     kept = pareto(found, rows)
     if everything is not rows:
@@ -177,13 +181,26 @@ def tabulated(
     def description(row: Row) -> float:
         return description_length(row.model, row.complexity, row.final_loss, everything, exact)
 
+    def preference(row: Row) -> tuple[bool, float]:
+        return row.below_a_line, description(row)
+
     if lines and kept:
-        line, best = min(lines, key=description), min(kept, key=description)
+        line, best = min(lines, key=preference), min(kept, key=preference)
         doubtful = line.validation_loss > chance(rows) * best.validation_loss
-        if description(line) < description(best) and not doubtful:
+        if preference(line) < preference(best) and (best.below_a_line or not doubtful):
             kept = with_row(kept, line)
     cells = [row.cells(description(row)) for row in kept]
     return kept, pd.DataFrame(cells, columns=list(COLUMNS))
+
+
+def beside_a_line(found: Sequence[Row], expected: float, n_rows: int) -> list[Row]:
+    """The same formulas, with a mark where a line that is expected to have this R² on other rows is better."""
+
+    def is_below(row: Row) -> bool:
+        numbers = int(np.count_nonzero(row.model.expression.op == CONST))
+        return r2_on_other_rows(row.r2, numbers, n_rows) < expected - AS_GOOD_AS_A_LINE
+
+    return [replace(row, below_a_line=is_below(row)) for row in found]
 
 
 def with_row(kept: Sequence[Row], row: Row) -> list[Row]:
@@ -237,13 +254,16 @@ def _better(row: Row, simpler: Row, exact: float, luck: float) -> bool:
     return not row.validation_loss > luck * simpler.validation_loss
 
 
-def choose(equations: pd.DataFrame, n_rows: int, selection: str = "mdl") -> int:
+def choose(
+    equations: pd.DataFrame, n_rows: int, selection: str = "mdl", below_a_line: Sequence[bool] = ()
+) -> int:
     """The number of the chosen row.
 
-    mdl: the shortest description.  accuracy: the smallest validation loss (or loss, where no rows were held back).
-    best: of the rows with less than 1.5 times the smallest loss, the one with the steepest fall of the logarithm of the
-    loss per unit of complexity.  Formulas with more terms, or more fitted numbers, than the rows of data allow are not
-    looked at, since they interpolate; an exact one may have more terms, but not more numbers.
+    mdl: the shortest description of those that are as good as a line, if there are any.  accuracy: the smallest
+    validation loss (or loss, where no rows were held back).  best: of the rows with less than 1.5 times the smallest
+    loss, the one with the steepest fall of the logarithm of the loss per unit of complexity.  Formulas with more terms,
+    or more fitted numbers, than the rows of data allow are not looked at, since they interpolate; an exact one may have
+    more terms, but not more numbers.
     """
     exact = equations["r2"].to_numpy() == 1.0
     eligible = exact | (equations["n_terms"].to_numpy() <= terms_for(n_rows))
@@ -255,6 +275,8 @@ def choose(equations: pd.DataFrame, n_rows: int, selection: str = "mdl") -> int:
         loss = equations["loss"].to_numpy()
     if selection == "mdl":
         costs = equations["description_length"].to_numpy()
+        as_good = eligible & ~np.array(below_a_line, dtype=bool) if len(below_a_line) else eligible
+        eligible = as_good if as_good.any() else eligible
     elif selection == "accuracy":
         costs = loss
     else:

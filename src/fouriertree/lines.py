@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betainc
 
 from fouriertree.expr import Expression
 from fouriertree.observers import Terms
-from fouriertree.rows import Rows
-from fouriertree.search.hybrid.linear import best_columns, largest
+from fouriertree.rows import Rows, r2_on_other_rows
+from fouriertree.search.hybrid.linear import (
+    NOVELTY,
+    best_columns,
+    largest,
+    standardised,
+    weighted_differences,
+)
 
 Floats = NDArray[np.float64]
 
 #: columns that are looked at, those with the largest correlations, where there are more
 MOST_COLUMNS = 300
+#: rows for every column that a line through all of them needs before its errors tell anything
+ROWS_PER_COLUMN = 3
+#: probability that columns which tell nothing of y explain that much of it, at most
+BY_CHANCE = 0.01
 
 
 def lines(rows: Rows, most_terms: int) -> list[Terms]:
@@ -55,3 +66,23 @@ def correlated(X: Floats, y: Floats, weights: Floats) -> NDArray[np.intp]:
     lengths = np.sqrt(weights @ np.square(centred))
     sizes = np.divide(along, lengths, out=np.zeros_like(along), where=lengths > 0.0)
     return np.sort(np.argsort(-sizes, kind="stable")[:MOST_COLUMNS])
+
+
+def expected_r2(rows: Rows) -> float:
+    """R² that the line through all columns has on other rows.  No column was chosen, so that it owes nothing to luck.
+
+    −inf where nothing can be said: where rows are few, or where columns that tell nothing would explain as much, as the
+    F-test has it.
+    """
+    space = rows.space
+    n, columns = space.X.shape
+    if not rows.loss.squared or columns > min(MOST_COLUMNS, n // ROWS_PER_COLUMN):
+        return -np.inf
+    unit, target = standardised(space.X, space.weights), weighted_differences(space.y, space.weights)
+    values, vectors = np.linalg.eigh(unit.T @ unit)
+    basis = unit @ (vectors[:, values > NOVELTY**2] / np.sqrt(values[values > NOVELTY**2]))
+    k, spread = basis.shape[1], float(target @ target)
+    left = spread - float(np.sum(np.square(basis.T @ target)))
+    if not 0 < left < spread or betainc((n - k - 1) / 2.0, k / 2.0, left / spread) > BY_CHANCE:
+        return -np.inf
+    return r2_on_other_rows(1.0 - left / spread, k + 1, n)

@@ -18,22 +18,59 @@ STALLED = f"none of the last {PATIENCE:,} candidates was of use"
 
 #: offered sums of one complexity that are kept, and how much worse than a simpler one they may be
 KEPT, NEAR = 3, 1.1
-#: sums beside the front that are finished at most
+#: sums beside a front that are finished at most
 MOST_OTHERS = 20
 
 Terms = tuple[tuple[float, ...], tuple[Expression, ...]]
+
+
+class Ranking:
+    """Of every complexity some of the best sums, by one of their losses."""
+
+    def __init__(self) -> None:
+        self.groups: dict[int, list[tuple[float, Terms]]] = {}
+
+    def add(self, complexity: int, loss: float, terms: Terms) -> None:
+        known = self.groups.setdefault(complexity, [])
+        known.append((loss, terms))
+        known.sort(key=lambda entry: entry[0])
+        del known[KEPT:]
+
+    def worth_finishing(self, n_rows: int, near: float = NEAR) -> list[tuple[bool, float, Terms]]:
+        """(whether it is beside the front, description, sum), without those that a simpler one beats clearly.
+
+        All of the front, and of many others those with the shortest descriptions.
+        """
+        front: list[tuple[bool, float, Terms]] = []
+        others: list[tuple[bool, float, Terms]] = []
+        best = np.inf
+        for size, entries in sorted(self.groups.items()):
+            for i, (loss, terms) in enumerate(entries):
+                if loss < near * best:
+                    beside = i > 0 or loss >= best
+                    description = 0.5 * n_rows * float(np.log(max(loss, np.finfo(float).tiny))) + 1.5 * size
+                    (others if beside else front).append((beside, description, terms))
+            best = min(best, entries[0][0])
+        return front + sorted(others, key=lambda entry: entry[1])[:MOST_OTHERS]
+
+    def state(self) -> list[Any]:
+        return [[size, list(map(_plain, known))] for size, known in self.groups.items()]
+
+    def restore(self, saved: Sequence[Any]) -> None:
+        self.groups = {size: list(map(_entry, known)) for size, known in saved}
 
 
 class Found:
     """Collects sums when they are accepted or offered, so that any interrupt finds them complete.
 
     Of the accepted ones the best of every length, of the offered ones some of the best of every complexity: when their
-    numbers are made short, the second may be the first.
+    numbers are made short, the second may be the first.  The best on the rows that a search sees, and the best on all:
+    the longer it goes on, the more of the former owe it to luck.
     """
 
     def __init__(self) -> None:
         self.by_length: dict[int, tuple[float, Terms]] = {}
-        self.by_complexity: dict[int, list[tuple[float, Terms]]] = {}
+        self.seen, self.everywhere = Ranking(), Ranking()
         self.traverses = self.candidates = self.runs = 0
         self._earlier = (0, 0)
         self._set_aside: list[Terms] = []
@@ -45,10 +82,9 @@ class Found:
                 terms = tuple(event.coefficients.tolist()), event.expressions
                 self.by_length[length] = loss, terms
         elif isinstance(event, Offered):
-            known = self.by_complexity.setdefault(event.complexity, [])
-            known.append((event.loss, (tuple(event.coefficients.tolist()), event.expressions)))
-            known.sort(key=lambda entry: entry[0])
-            del known[KEPT:]
+            terms = tuple(event.coefficients.tolist()), event.expressions
+            self.seen.add(event.complexity, event.loss, terms)
+            self.everywhere.add(event.complexity, event.loss_everywhere, terms)
         elif isinstance(event, Progress):
             self.traverses = self._earlier[0] + event.traverses
             self.candidates = self._earlier[1] + event.candidates
@@ -57,14 +93,16 @@ class Found:
     def state(self) -> dict[str, Any]:
         return {
             "by_length": [[length, *_plain(entry)] for length, entry in self.by_length.items()],
-            "by_complexity": [[size, list(map(_plain, known))] for size, known in self.by_complexity.items()],
+            "seen": self.seen.state(),
+            "everywhere": self.everywhere.state(),
             "set_aside": [[list(coefficients), list(terms)] for coefficients, terms in self._set_aside],
             "counts": [self.traverses, self.candidates, self.runs, *self._earlier],
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         self.by_length = {length: _entry(plain) for length, *plain in saved["by_length"]}
-        self.by_complexity = {size: list(map(_entry, known)) for size, known in saved["by_complexity"]}
+        self.seen.restore(saved["seen"])
+        self.everywhere.restore(saved["everywhere"])
         self.traverses, self.candidates, self.runs, *earlier = saved["counts"]
         self._earlier = (earlier[0], earlier[1])
         self._set_aside = [(tuple(numbers), tuple(terms)) for numbers, terms in saved["set_aside"]]
@@ -78,26 +116,19 @@ class Found:
         self.runs += 1
         if n_rows is not None:
             self._set_aside = self.sums(n_rows)
-            self.by_length, self.by_complexity = {}, {}
+            self.by_length, self.seen, self.everywhere = {}, Ranking(), Ranking()
 
     def sums(self, n_rows: int) -> list[Terms]:
-        """The offered ones, or the accepted ones, without those that a simpler or shorter one beats clearly.
-
-        Of many, those with the shortest descriptions, and the best of every complexity.
-        """
-        kept: list[tuple[bool, float, Terms]] = []
-        best = np.inf
-        groups = self.by_complexity or {length: [entry] for length, entry in self.by_length.items()}
-        for size, entries in sorted(groups.items()):
-            for i, (loss, terms) in enumerate(entries):
-                if loss < (NEAR if self.by_complexity else 1.0) * best:
-                    description = 0.5 * n_rows * float(np.log(max(loss, np.finfo(float).tiny))) + 1.5 * size
-                    kept.append((i > 0 or loss >= best, description, terms))
-            best = min(best, entries[0][0])
-        # First the front itself, then the others by description.
-        kept.sort(key=lambda entry: (entry[0], entry[1]))
-        front = sum(not other for other, _, _ in kept)
-        return [terms for _, _, terms in kept[: front + MOST_OTHERS]] + self._set_aside
+        """The offered ones, or the accepted ones, without those that a simpler or shorter one beats clearly."""
+        if self.seen.groups:
+            kept = self.seen.worth_finishing(n_rows) + self.everywhere.worth_finishing(n_rows)
+        else:
+            accepted = Ranking()
+            accepted.groups = {length: [entry] for length, entry in self.by_length.items()}
+            kept = accepted.worth_finishing(n_rows, near=1.0)
+        # First the fronts themselves, then the others by description.
+        kept.sort(key=lambda entry: entry[:2])
+        return list(dict.fromkeys(terms for _, _, terms in kept)) + self._set_aside
 
 
 def _plain(entry: tuple[float, Terms]) -> list[Any]:

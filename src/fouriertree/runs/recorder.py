@@ -47,7 +47,7 @@ class Recorder:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["complexity", "loss", "equation"])
-        rows = {size: known[0] for size, known in sorted(self.found.by_complexity.items())} or dict(
+        rows = {size: known[0] for size, known in sorted(self.found.seen.groups.items())} or dict(
             sorted(self.found.by_length.items())
         )
         for size, (loss, (coefficients, expressions)) in rows.items():

@@ -34,13 +34,14 @@ class Accepted:
 
 @dataclass(frozen=True)
 class Offered:
-    """A sum worth a row in the table of formulas: nothing as simple is more accurate."""
+    """A sum worth a row in the table of formulas: nothing as simple is more accurate, or is on all rows."""
 
     progress: Progress
     coefficients: NDArray[np.float64]
     expressions: tuple[Expression, ...]
     complexity: int
     loss: float
+    loss_everywhere: float  #: also on the rows that are held back
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,18 @@ def slow_fit(model, table):
     return Complexity()(whole), float(error @ error / (table.y @ table.y))
 
 
+def slow_loss_everywhere(model, table):
+    """(complexity, squared error on all rows) of the best fit to those that are not held back."""
+    complexity, loss = slow_fit(model, table)
+    design = np.stack([e.evaluate(table.X) * np.ones(len(table.y)) for e in model], axis=1)
+    coefficients = np.linalg.lstsq(design, table.y, rcond=None)[0]
+    X_held, y_held, _ = table.held
+    elsewhere = np.stack([e.evaluate(X_held) * np.ones(len(y_held)) for e in model], axis=1)
+    return complexity, loss * float(table.y @ table.y) + float(
+        np.sum((y_held - elsewhere @ coefficients) ** 2)
+    )
+
+
 # What is kept -----------------------------------------------------------------------------------------------
 @settings(max_examples=10, deadline=None)
 @given(seed=seeds, batches=st.integers(1, 5))
@@ -259,3 +271,34 @@ def test_projected_coefficients_are_least_squares_without_those_that_are_roundin
     design = np.vander(X[:, 0], 3, increasing=True) * np.sqrt(weights)[:, None]
     assert kept == terms("1", "x0", "x0^2")
     assert coefficients == pytest.approx(np.linalg.lstsq(design, np.sqrt(weights) * noisy, rcond=None)[0])
+
+
+# What holds on all rows --------------------------------------------------------------------------------------
+@settings(max_examples=10, deadline=None)
+@given(seed=seeds)
+def test_of_every_complexity_the_best_on_all_rows_is_kept(seed):
+    noise = np.random.default_rng(seed).normal(size=70)
+    archive = archive_of(lambda X: law(X) + noise, n=40, held=30, seed=seed)
+    models = drawn_models(seed)
+    archive.offer(models)
+    slow: dict[int, float] = {}
+    for complexity, loss in sorted(slow_loss_everywhere(model, archive.table) for model in models):
+        if loss < min(slow.values(), default=np.inf) * (1.0 - 1e-9):
+            slow[complexity] = loss
+    found = {size: loss for size, (loss, _) in archive.verified.entries.items()}
+    assert found == pytest.approx(slow, rel=1e-6)
+
+
+def test_without_rows_held_back_nothing_is_verified():
+    archive = archive_of(held=0)
+    archive.offer(drawn_models(0))
+    assert archive.verified.entries == {}
+
+
+def test_what_holds_on_all_rows_comes_back_from_a_state():
+    noise = np.random.default_rng(1).normal(size=70)
+    archive, again = (archive_of(lambda X: law(X) + noise, n=40, held=30) for _ in range(2))
+    archive.offer(drawn_models(1))
+    again.restore(archive.state())
+    assert archive.verified.entries
+    assert again.verified.entries == archive.verified.entries

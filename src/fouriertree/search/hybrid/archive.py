@@ -78,6 +78,37 @@ def passes_of(models: Sequence[Sequence[Expression]], fits: Sequence[Fitted]) ->
     return sum((len(model) + 1) * (fit.iterations + 1) for model, fit in zip(models, fits, strict=True))
 
 
+class Verified:
+    """Of every complexity the best sum on all rows, those held back among them, unless a simpler one is better.
+
+    The longer a search goes on, the more of what fits best to the rows that it sees does so by luck, and would push out
+    what holds.
+    """
+
+    def __init__(self) -> None:
+        self.entries: dict[int, tuple[float, Entry]] = {}
+
+    def best_up_to(self, complexity: int) -> float:
+        return min((loss for size, (loss, _) in self.entries.items() if size <= complexity), default=np.inf)
+
+    def keep(self, entry: Entry, loss: float) -> None:
+        """It is better than all that are as simple, and takes the place of those that are not simpler and no better."""
+        size = entry.complexity
+        self.entries = {
+            other: kept for other, kept in self.entries.items() if other < size or kept[0] < loss
+        } | {size: (loss, entry)}
+
+    def identities(self) -> set[int]:
+        return {id(entry) for _, entry in self.entries.values()}
+
+    def state(self) -> list[Any]:
+        return [[loss, _plain(entry)] for _, (loss, entry) in sorted(self.entries.items())]
+
+    def restore(self, saved: Sequence[Any]) -> None:
+        entries = [(loss, _entry(plain)) for loss, plain in saved]
+        self.entries = {entry.complexity: (loss, entry) for loss, entry in entries}
+
+
 class Archive:
     """Fits candidates to the table's rows and keeps the best of every complexity."""
 
@@ -90,6 +121,7 @@ class Archive:
         #: what is exact, relative to Σ w·y²: of a target far from zero, only its spread has to be explained
         self.exact = max(CERTAIN * spread2 / self.length2, ROUNDING**2)
         self.entries: dict[int, list[Entry]] = {}
+        self.verified = Verified()
         self.positive = frozenset(np.flatnonzero((table.X > 0.0).all(axis=0)).tolist())
         self.new: list[Entry] = []
         self.law: Entry | None = None
@@ -188,6 +220,9 @@ class Archive:
             known.append(entry)
             known.sort(key=lambda e: e.loss)
             self.entries[entry.complexity] = known[:KEPT]
+            self._verify(entry)
+            self.new.append(entry)
+        elif self._verify(entry):
             self.new.append(entry)
         if (
             self._may_be_law
@@ -215,11 +250,29 @@ class Archive:
         if self.table.held is None:
             numbers = sum(1 + int(np.count_nonzero(e.op == 0)) for e in entry.terms)
             return self.n_rows >= max(numbers + SPARE_ROWS, 2 * numbers)
+        _, y, weights = self.table.held
+        return self._loss_held_back(entry) <= HELD_BACK * self.exact * float(np.sum(weights * np.square(y)))
+
+    def _verify(self, entry: Entry) -> bool:
+        """Keep a sum that is better on all rows than what is as simple; whether it is.
+
+        Rows held back cannot make a loss smaller, so that most need not be looked at.
+        """
+        best, seen = self.verified.best_up_to(entry.complexity), entry.loss * self.length2
+        if self.table.held is None or seen >= best:
+            return False
+        everywhere = seen + self._loss_held_back(entry)
+        if not everywhere < best or not self._believable(entry):
+            return False
+        self.verified.keep(entry, everywhere)
+        return True
+
+    def _loss_held_back(self, entry: Entry) -> float:
+        assert self.table.held is not None
         X, y, weights = self.table.held
         with np.errstate(all="ignore"):
             error = y - sum(c * e.evaluate(X) for c, e in zip(entry.coefficients, entry.terms, strict=True))
-            loss = float(np.sum(weights * np.square(error)))
-        return bool(loss <= HELD_BACK * self.exact * float(np.sum(weights * np.square(y))))
+            return float(np.sum(weights * np.square(error)))
 
     # To go on later -----------------------------------------------------------------------------------------
     def state(self) -> dict[str, Any]:
@@ -227,6 +280,7 @@ class Archive:
         entries = [[_plain(entry) for entry in known] for _, known in sorted(self.entries.items())]
         return {
             "entries": entries,
+            "verified": self.verified.state(),
             "law": None if self.law is None else _plain(self.law),
             "fits": self.fits,
             "traverses": self.traverses,
@@ -237,6 +291,7 @@ class Archive:
         for known in saved["entries"]:
             found = [_entry(plain) for plain in known]
             self.entries[found[0].complexity] = found
+        self.verified.restore(saved["verified"])
         self.law = None if saved["law"] is None else _entry(saved["law"])
         self.fits, self.traverses = saved["fits"], saved["traverses"]
         self._best_without_pole = saved["best_without_pole"]

@@ -20,7 +20,7 @@ from fouriertree.search.events import Accepted, Event, Offered, Progress
 from fouriertree.search.hybrid.archive import Archive, Limits
 from fouriertree.search.hybrid.plan import Plan
 from fouriertree.search.hybrid.table import Table, make_table
-from fouriertree.search.hybrid.units import original
+from fouriertree.search.hybrid.units import loss_held_back, original
 from fouriertree.search.nesting import Nesting
 
 LAW = "the law is certain: exact on all rows"
@@ -110,7 +110,7 @@ class Hybrid:
         candidates = archive.fits + sum(arm.screened for arm in state.plan.arms)
         passes = archive.traverses + sum(arm.traverses for arm in state.plan.arms)
         traverses = max(before.traverses + 1, passes)
-        wanted = archive.near_front()
+        wanted = archive.near_front() | archive.verified.identities()
         new = [entry for entry in archive.new if id(entry) in wanted]
         archive.new.clear()
         events: list[Event] = []
@@ -120,8 +120,9 @@ class Hybrid:
             if found is None:
                 continue
             coefficients, expressions, loss = found
+            everywhere = loss + loss_held_back(problem, coefficients, expressions)
             progress = Progress(traverses, candidates, 0, len(expressions), min(loss, best.loss))
-            events.append(Offered(progress, coefficients, expressions, entry.complexity, loss))
+            events.append(Offered(progress, coefficients, expressions, entry.complexity, loss, everywhere))
             if loss < best.loss:
                 best = progress
                 events.append(Accepted(progress, expressions[-1], coefficients, expressions))

@@ -25,15 +25,10 @@ def best_columns(X: Floats, y: Floats, weights: Floats, most: int) -> list[int]:
 
     A Cholesky factorisation of the correlations that takes the best column next: p² numbers instead of n·p each time.
     """
-    roots = np.sqrt(weights / weights.sum())[:, None]
-    scaled = X / largest(X)
-    centred = roots * (scaled - np.average(scaled, axis=0, weights=weights))
-    lengths = np.linalg.norm(centred, axis=0)
-    varies = lengths > NOVELTY * np.linalg.norm(roots * scaled, axis=0)
-    unit = np.divide(centred, lengths, out=np.zeros_like(centred), where=varies)
+    unit, target = standardised(X, weights), weighted_differences(y, weights)
     correlations = unit.T @ unit
-    along = unit.T @ (roots[:, 0] * (y - np.average(y, weights=weights)))
-    left = varies.astype(np.float64)  # squared length of what is outside of the span
+    along = unit.T @ target
+    left = np.round(np.diag(correlations))  # squared length of what is outside of the span
     factor = np.zeros((0, X.shape[1]))
     chosen: list[int] = []
     while len(chosen) < most:
@@ -48,6 +43,23 @@ def best_columns(X: Floats, y: Floats, weights: Floats, most: int) -> list[int]:
         factor = np.vstack([factor, row])
         chosen.append(best)
     return chosen
+
+
+def standardised(X: Floats, weights: Floats) -> Floats:
+    """Columns of X (n, p), weighted, without their means and of unit length; zeros for those that do not vary."""
+    roots = np.sqrt(weights / weights.sum())[:, None]
+    scaled = X / largest(X)
+    centred = roots * (scaled - np.average(scaled, axis=0, weights=weights))
+    lengths = np.linalg.norm(centred, axis=0)
+    varies = lengths > NOVELTY * np.linalg.norm(roots * scaled, axis=0)
+    found: Floats = np.divide(centred, lengths, out=np.zeros_like(centred), where=varies)
+    return found
+
+
+def weighted_differences(y: Floats, weights: Floats) -> Floats:
+    """√w·(y − mean), whose squares add up to the variance."""
+    found: Floats = np.sqrt(weights / weights.sum()) * (y - np.average(y, weights=weights))
+    return found
 
 
 def largest(X: Floats) -> Floats:

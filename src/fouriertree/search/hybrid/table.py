@@ -69,7 +69,7 @@ def make_table(problem: Problem, seed: int, wanted: Collection[int] = ()) -> Tab
     held = None
     if problem.holdout is not None:
         X_held, y_held, w_held = problem.holdout.samples()[-1]
-        held = X_held[:, columns] / scales, y_held / y_scale, w_held
+        held = X_held[:, columns] / scales, y_held / y_scale, w_held / weights[rows].mean()
     return Table(
         np.ascontiguousarray(X[np.ix_(rows, columns)] / scales), y[rows] / y_scale,
         weights[rows] / weights[rows].mean(), columns, scales, y_scale, screen, held,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,6 +33,15 @@ def original(
     coefficients = np.linalg.lstsq((vectors / lengths[:, None]).T, target, rcond=None)[0] / lengths
     residual = target - coefficients @ vectors
     return coefficients, expressions, float(residual @ residual)
+
+
+def loss_held_back(problem: Problem, coefficients: Floats, expressions: Sequence[Expression]) -> float:
+    """Squared error of a sum on the rows that are held back; nothing where there are none."""
+    if problem.holdout is None:
+        return 0.0
+    residual = problem.holdout.target - coefficients @ problem.holdout.coordinates(expressions)
+    loss = float(residual @ residual)
+    return loss if np.isfinite(loss) else np.inf
 
 
 def in_units(term: Expression, table: Table, problem: Problem) -> Expression:
