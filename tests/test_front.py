@@ -12,7 +12,6 @@ from fouriertree.expr.complexity import Complexity
 from fouriertree.front import (
     COLUMNS,
     Row,
-    beside_a_line,
     choose,
     finished,
     least_squares,
@@ -272,16 +271,6 @@ def test_longer_rows_that_are_no_better_than_the_line_go():
     ]
 
 
-def test_a_formula_is_below_a_line_that_is_expected_to_explain_more():
-    found = [replace(row("2.5*x0 + 1.5", 1.0), r2=r2) for r2 in (0.33, 0.34, 0.36)]
-    marked = beside_a_line(found, expected=0.3, n_rows=60)
-    # Two numbers, fitted to sixty rows: (60 + 2)/(60 − 2) times what is left unexplained.
-    assert [one.below_a_line for one in marked] == [
-        1.0 - (1.0 - r2) * 62 / 58 < 0.29 for r2 in (0.33, 0.34, 0.36)
-    ]
-    assert [one.below_a_line for one in marked] == [True, False, False]
-
-
 def test_what_is_below_a_line_is_chosen_only_where_nothing_else_is_there():
     data = rows(X[:, 0] + 0.1 * X[:, 1] + NOISE)
     short = replace(row("2.5*x0", 1.0), below_a_line=True)
@@ -292,3 +281,16 @@ def test_what_is_below_a_line_is_chosen_only_where_nothing_else_is_there():
     assert choose(equations, 60) != choose(equations, 60, below_a_line=[True, True, False]) == 2
     assert choose(equations, 60, below_a_line=[True] * 3) == choose(equations, 60)
     assert choose(equations, 60, "accuracy", below) == choose(equations, 60, "accuracy")
+
+
+@pytest.mark.parametrize("below", [False, True])
+def test_a_line_that_is_no_better_needs_the_rows_held_back(below):
+    data = rows(X[:, 0] + 0.1 * X[:, 1] + NOISE)
+    found = [replace(one, below_a_line=below) for one in (row("1.25", 2.0), row("2.57*x0^2", 1.0, 0.6))]
+    line = replace(row("1.53*x0 + 0.257*x1", 0.5, 3.0), below_a_line=below)
+    kept, _ = table_of(found, data, [line])
+    assert len(kept) == 2
+    kept, _ = table_of(
+        [replace(one, below_a_line=True) for one in found], data, [replace(line, below_a_line=False)]
+    )
+    assert len(kept) == 3

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fouriertree import EmpiricalSpace, SymbolicRegressor
-from fouriertree.lines import expected_r2, lines
+from fouriertree import EmpiricalSpace, Model, SymbolicRegressor, parse
+from fouriertree.front import Row
+from fouriertree.lines import LineThroughAll, beside_a_line, lines, through_all_columns
 from fouriertree.losses import as_loss
 from fouriertree.rows import Rows
 
@@ -104,15 +105,16 @@ def all_rows(X, y, weights=None, loss="squared"):
 
 
 @given(st.integers(0, 10_000))
-def test_what_a_line_is_expected_to_explain_is_less_than_it_does(seed):
+def test_the_line_through_all_columns_is_least_squares(seed):
     X, y, weights = table(seed, n=30, columns=3, noise=0.3)
-    X[:, 2] *= 1e-9
     spread = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
-    r2 = 1.0 - loss_of(X / X.std(axis=0), y, weights, [0, 1, 2]) / spread
-    assert expected_r2(all_rows(X, y, weights)) == pytest.approx(1.0 - (1.0 - r2) * 34 / 26, abs=1e-9)
+    left = loss_of(X, y, weights, [0, 1, 2]) / spread
+    X[:, 2] *= 1e-9
+    found = through_all_columns(all_rows(X, y, weights))
+    assert (found.left, found.numbers) == (pytest.approx(left, abs=1e-9), 4)
 
 
-def test_what_is_expected_of_a_line_is_what_it_explains_elsewhere():
+def test_what_a_line_leaves_elsewhere_is_known():
     rng = np.random.default_rng(2)
     expected, elsewhere = [], []
     for _ in range(300):
@@ -120,28 +122,81 @@ def test_what_is_expected_of_a_line_is_what_it_explains_elsewhere():
         y = X @ np.ones(5) + noise
         found = np.linalg.lstsq(design(X[:60], range(5)), y[:60], rcond=None)[0]
         errors = y[60:] - design(X[60:], range(5)) @ found
-        expected.append(expected_r2(all_rows(X[:60], y[:60])))
-        elsewhere.append(1.0 - np.mean(errors**2) / np.var(y[60:]))
+        line = through_all_columns(all_rows(X[:60], y[:60]))
+        expected.append(line.left * (60 + 6) / (60 - 6))
+        elsewhere.append(np.mean(errors**2) / np.var(y[60:]))
     assert np.mean(expected) == pytest.approx(np.mean(elsewhere), abs=0.01)
 
 
-def test_columns_that_are_there_twice_or_do_not_vary_change_nothing_of_what_is_expected():
+def test_columns_that_are_there_twice_or_do_not_vary_change_nothing_of_the_line():
     X, y, _ = table(5)
     more = np.column_stack([X, 2.0 * X[:, 0] - X[:, 1], np.full(60, 7.0)])
-    assert expected_r2(all_rows(more, y)) == pytest.approx(expected_r2(all_rows(X, y)), abs=1e-9)
+    once, again = through_all_columns(all_rows(X, y)), through_all_columns(all_rows(more, y))
+    assert (again.left, again.numbers) == (pytest.approx(once.left, abs=1e-9), once.numbers)
 
 
-def test_nothing_is_expected_of_columns_that_tell_nothing():
+def test_of_an_exact_line_nothing_is_left():
+    X, _, _ = table(7)
+    found = through_all_columns(all_rows(X, X @ np.arange(1.0, 5.0)))
+    assert found.left == pytest.approx(0.0, abs=1e-20)
+    assert not found.beats(0.0, 5)
+    assert found.beats(0.5, 2)
+
+
+KINDS_OF_WEIGHTS = {
+    "none": lambda rng: np.ones(60),
+    "uniform": lambda rng: rng.uniform(0.5, 2.0, 60),
+    "wide": lambda rng: rng.lognormal(0.0, 1.0, 60),
+    "whole": lambda rng: rng.integers(1, 6, 60).astype(float),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_WEIGHTS)
+def test_columns_that_tell_nothing_beat_a_constant_seldom_whatever_the_weights(kind):
     rng = np.random.default_rng(0)
-    found = [expected_r2(all_rows(rng.normal(size=(50, 4)), rng.normal(size=50))) for _ in range(1000)]
-    assert np.mean(np.isfinite(found)) == pytest.approx(0.01, abs=0.01)
+    beaten = []
+    for _ in range(1000):
+        X, y, weights = rng.normal(size=(60, 4)), rng.normal(size=60), KINDS_OF_WEIGHTS[kind](rng)
+        line = through_all_columns(all_rows(X, y, weights))
+        beaten.append(line is not None and line.beats(1.0, 1))
+    assert 0.005 < np.mean(beaten) < 0.05
 
 
-def test_nothing_is_expected_where_rows_are_few_or_errors_are_not_squared():
+def test_columns_beside_a_law_seldom_refuse_it():
+    rng = np.random.default_rng(3)
+    refused = []
+    for _ in range(1000):
+        X = rng.normal(size=(60, 5))
+        y = X[:, 0] + 1.5 * rng.normal(size=60)
+        left = loss_of(X, y, np.ones(60), [0]) / (60 * np.var(y))
+        refused.append(through_all_columns(all_rows(X, y)).beats(left, 2))
+    assert np.mean(refused) < 0.035
+
+
+def test_copies_of_rows_are_rows_of_more_weight():
+    X, y, _ = table(8)
+    counts = np.arange(60) % 3 + 1
+    weighted = through_all_columns(all_rows(X, y, counts.astype(float)))
+    copied = through_all_columns(all_rows(np.repeat(X, counts, axis=0), np.repeat(y, counts)))
+    assert weighted.left == pytest.approx(copied.left, rel=1e-9)
+    assert weighted.rows == pytest.approx(copied.rows, rel=1e-12) == pytest.approx(120**2 / 280)
+
+
+def test_there_is_no_line_to_compare_with_where_rows_are_few_or_errors_are_not_squared():
     X, y, _ = table(6, n=11)
-    assert expected_r2(all_rows(X, y)) == -np.inf
+    assert through_all_columns(all_rows(X, y)) is None
     X, y, _ = table(6)
-    assert expected_r2(all_rows(X, y, loss="absolute")) == -np.inf
+    assert through_all_columns(all_rows(X, y, loss="absolute")) is None
+    assert through_all_columns(all_rows(X, np.full(60, 2.0))) is None
+
+
+def test_a_formula_is_marked_where_the_line_is_better():
+    line = LineThroughAll(left=0.5, numbers=5, rows=60.0)
+    models = [Model.from_expression(parse("2.5*x0 + 1.5"))] * 3
+    found = [
+        Row(model, 7, 1.0, 1.0, 1.0, r2, False) for model, r2 in zip(models, (0.2, 0.49, 0.6), strict=True)
+    ]
+    assert [one.below_a_line for one in beside_a_line(found, line)] == [True, False, False]
 
 
 def test_many_weak_columns_are_not_given_up_for_a_short_formula():

@@ -17,9 +17,9 @@ from fouriertree.engine import CompiledEngine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
-from fouriertree.front import ROUNDING, Row, beside_a_line, choose, finished, tabulated, terms_for
+from fouriertree.front import ROUNDING, Row, choose, finished, tabulated, terms_for
 from fouriertree.journal import Image, Journal, extended
-from fouriertree.lines import expected_r2, lines
+from fouriertree.lines import beside_a_line, lines, through_all_columns
 from fouriertree.observers import Found, Patience, ProgressBar, Terms
 from fouriertree.prices import WITH_NUMBER
 from fouriertree.problems import Problem
@@ -214,13 +214,12 @@ class Fitting:
         if not sums:
             # Interrupted while the engine was being compiled: the mean needs none, and nobody waits again.
             rows = everything = rows.with_engine(ReferenceEngine())
-        # Lines first: they take no time, and a table without them may be worse than a line.
+        # Lines first: they take little time, and a table without them may be worse than a line.
         straight = self._straight(rows) if wishes.search is None and sums else []
         constant: Terms = ((rows.loss.constant(space.y, space.weights),), (Expression.constant(1.0),))
         made = self._described([constant, *sums], rows)
-        if straight:
-            expected, n = expected_r2(rows), len(space.y)
-            made, straight = beside_a_line(made, expected, n), beside_a_line(straight, expected, n)
+        if straight and (line := through_all_columns(rows)) is not None:
+            made, straight = beside_a_line(made, line), beside_a_line(straight, line)
         kept, equations = tabulated(self._small(made) or made, rows, everything, self._small(straight))
         below = [row.below_a_line for row in kept]
         chosen = choose(equations, len(everything.space.y), wishes.model_selection, below)

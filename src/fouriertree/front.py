@@ -13,11 +13,10 @@ from fouriertree.description import description_length
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.complexity import Complexity
-from fouriertree.expr.opcodes import CONST
 from fouriertree.model import Model, sum_of_terms
 from fouriertree.observers import Terms
 from fouriertree.poles import WORTH_A_POLE, runs_away
-from fouriertree.rows import Rows, exact_loss, mean_square, r2_on_other_rows
+from fouriertree.rows import Rows, exact_loss, mean_square
 from fouriertree.snapping import ROWS as SNAPPING_ROWS
 from fouriertree.snapping import fitted_numbers, snapped
 from fouriertree.space import EmpiricalSpace
@@ -29,8 +28,6 @@ ROUNDING = 1e-12
 SHORTER_NUMBERS = 5.0
 #: rounds of reweighting for losses that are not squares, and the gain below which log-odds need no more of them
 REWEIGHTED, SETTLED = 12, 1e-7
-#: R² that a formula may have less than a line
-AS_GOOD_AS_A_LINE = 0.01
 #: rows that are searched for poles
 POLE_ROWS = 20_000
 DIGITS = 6
@@ -82,7 +79,7 @@ class Row:
     errors: NDArray[np.float64] = field(
         default_factory=lambda: np.zeros(0)
     )  #: on rows that it was not fitted to
-    below_a_line: bool = False  #: a line through all columns is expected to predict better
+    below_a_line: bool = False  #: the line through all columns is expected to predict better
 
     def cells(self, description: float) -> tuple[object, ...]:
         model = self.model
@@ -187,20 +184,10 @@ def tabulated(
     if lines and kept:
         line, best = min(lines, key=preference), min(kept, key=preference)
         doubtful = line.validation_loss > chance(rows) * best.validation_loss
-        if preference(line) < preference(best) and (best.below_a_line or not doubtful):
+        if preference(line) < preference(best) and (line.below_a_line < best.below_a_line or not doubtful):
             kept = with_row(kept, line)
     cells = [row.cells(description(row)) for row in kept]
     return kept, pd.DataFrame(cells, columns=list(COLUMNS))
-
-
-def beside_a_line(found: Sequence[Row], expected: float, n_rows: int) -> list[Row]:
-    """The same formulas, with a mark where a line that is expected to have this R² on other rows is better."""
-
-    def is_below(row: Row) -> bool:
-        numbers = int(np.count_nonzero(row.model.expression.op == CONST))
-        return r2_on_other_rows(row.r2, numbers, n_rows) < expected - AS_GOOD_AS_A_LINE
-
-    return [replace(row, below_a_line=is_below(row)) for row in found]
 
 
 def with_row(kept: Sequence[Row], row: Row) -> list[Row]:

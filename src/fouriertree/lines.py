@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
 from fouriertree.expr import Expression
+from fouriertree.expr.opcodes import CONST
+from fouriertree.front import Row
 from fouriertree.observers import Terms
-from fouriertree.rows import Rows, r2_on_other_rows
+from fouriertree.rows import Rows
 from fouriertree.search.hybrid.linear import (
     NOVELTY,
     best_columns,
@@ -23,8 +28,8 @@ Floats = NDArray[np.float64]
 MOST_COLUMNS = 300
 #: rows for every column that a line through all of them needs before its errors tell anything
 ROWS_PER_COLUMN = 3
-#: probability that columns which tell nothing of y explain that much of it, at most
-BY_CHANCE = 0.01
+#: R² that a formula may have less than a line, and the probability that a line is as much better by chance
+AS_GOOD, BY_CHANCE = 0.01, 0.02
 
 
 def lines(rows: Rows, most_terms: int) -> list[Terms]:
@@ -68,21 +73,60 @@ def correlated(X: Floats, y: Floats, weights: Floats) -> NDArray[np.intp]:
     return np.sort(np.argsort(-sizes, kind="stable")[:MOST_COLUMNS])
 
 
-def expected_r2(rows: Rows) -> float:
-    """R² that the line through all columns has on other rows.  No column was chosen, so that it owes nothing to luck.
+@dataclass(frozen=True)
+class LineThroughAll:
+    """The line through all columns.  None of them was chosen, so that it owes nothing to luck."""
 
-    −inf where nothing can be said: where rows are few, or where columns that tell nothing would explain as much, as the
-    F-test has it.
-    """
+    left: float  #: share of the variance that it leaves unexplained
+    numbers: int
+    rows: float
+
+    def beats(self, left: float, numbers: int) -> bool:
+        """Whether a formula that leaves this share, with so many fitted numbers, is worse.
+
+        By more than 0.01 in R² on other rows, and by more than chance explains, by the F-test for the numbers that the
+        line has more.
+        """
+        if self._elsewhere(left, numbers) <= self._elsewhere(self.left, self.numbers) + AS_GOOD:
+            return False
+        more = max(self.numbers - numbers, 1)
+        return bool(betainc((self.rows - self.numbers) / 2.0, more / 2.0, self.left / left) < BY_CHANCE)
+
+    def _elsewhere(self, left: float, numbers: int) -> float:
+        """The share that is left on other rows: every fitted number takes away a row, and errs itself."""
+        return left * (self.rows + numbers) / max(self.rows - numbers, 1.0)
+
+
+def through_all_columns(rows: Rows) -> LineThroughAll | None:
+    """None where rows are too few to tell anything of it, and where errors are not squared."""
     space = rows.space
-    n, columns = space.X.shape
-    if not rows.loss.squared or columns > min(MOST_COLUMNS, n // ROWS_PER_COLUMN):
-        return -np.inf
+    n, columns = effective_rows(space.X, space.y, space.weights), space.n_columns
+    if not rows.loss.squared or columns > min(MOST_COLUMNS, n / ROWS_PER_COLUMN):
+        return None
     unit, target = standardised(space.X, space.weights), weighted_differences(space.y, space.weights)
+    spread = float(target @ target)
+    if spread == 0.0:
+        return None
     values, vectors = np.linalg.eigh(unit.T @ unit)
-    basis = unit @ (vectors[:, values > NOVELTY**2] / np.sqrt(values[values > NOVELTY**2]))
-    k, spread = basis.shape[1], float(target @ target)
-    left = spread - float(np.sum(np.square(basis.T @ target)))
-    if not 0 < left < spread or betainc((n - k - 1) / 2.0, k / 2.0, left / spread) > BY_CHANCE:
-        return -np.inf
-    return r2_on_other_rows(1.0 - left / spread, k + 1, n)
+    fresh = values > NOVELTY**2
+    basis = unit @ (vectors[:, fresh] / np.sqrt(values[fresh]))
+    errors = target - basis @ (basis.T @ target)
+    return LineThroughAll(float(errors @ errors) / spread, 1 + basis.shape[1], n)
+
+
+def beside_a_line(found: Sequence[Row], line: LineThroughAll) -> list[Row]:
+    """The same formulas, with a mark where the line through all columns is better."""
+
+    def is_below(row: Row) -> bool:
+        numbers = int(np.count_nonzero(row.model.expression.op == CONST))
+        return line.beats(1.0 - row.r2, numbers)
+
+    return [replace(row, below_a_line=is_below(row)) for row in found]
+
+
+def effective_rows(X: Floats, y: Floats, weights: Floats) -> float:
+    """(Σ w)² / Σ w²: rows of one weight that would tell as much.  Copies of a row are one row of more weight."""
+    if len(np.unique(y)) < len(y):
+        _, copies = np.unique(np.column_stack([y, X]), axis=0, return_inverse=True)
+        weights = np.asarray(np.bincount(copies.ravel(), weights), np.float64)
+    return float(weights.sum() ** 2 / (weights @ weights))

@@ -128,7 +128,7 @@ class Found:
             kept = accepted.worth_finishing(n_rows, near=1.0)
         # First the fronts themselves, then the others by description.
         kept.sort(key=lambda entry: entry[:2])
-        return list(dict.fromkeys(terms for _, _, terms in kept)) + self._set_aside
+        return list(dict.fromkeys([*(terms for _, _, terms in kept), *self._set_aside]))
 
 
 def _plain(entry: tuple[float, Terms]) -> list[Any]:

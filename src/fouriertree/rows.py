@@ -94,11 +94,6 @@ def r_squared(space: EmpiricalSpace, predicted: NDArray[np.float64]) -> float:
     return 1.0 - error / spread if spread > 0.0 else float(error == 0.0)
 
 
-def r2_on_other_rows(r2: float, numbers: int, n_rows: int) -> float:
-    """What R² is elsewhere, if no luck found the formula: every fitted number takes away a row, and errs itself."""
-    return 1.0 - (1.0 - r2) * (n_rows + numbers) / max(n_rows - numbers, 1)
-
-
 def exact_loss(space: EmpiricalSpace) -> float:
     """The loss below which a formula is exact: rounding, relative to the spread of y or to y itself."""
     spread = mean_square(space, space.y - np.average(space.y, weights=space.weights))

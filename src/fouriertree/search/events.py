@@ -41,7 +41,7 @@ class Offered:
     expressions: tuple[Expression, ...]
     complexity: int
     loss: float
-    loss_everywhere: float  #: also on the rows that are held back
+    loss_everywhere: float  #: also on the rows that are held back, for as much weight
 
 
 @dataclass(frozen=True)

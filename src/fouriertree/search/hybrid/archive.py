@@ -215,8 +215,12 @@ class Archive:
         entry = Entry(tuple(fit.coefficients.tolist()), terms, fit.loss / self.length2, self._complexity(fit))
         if entry.complexity > self.limits.max_complexity:
             return np.inf
-        kept, verified = self._keep(entry), self._verify(entry)
-        if kept or verified:
+        best, verified = self._is_one_of_the_best(entry), self._loss_if_verified(entry)
+        if (best or verified is not None) and self._believable(entry):
+            if best:
+                self._keep(entry)
+            if verified is not None:
+                self.verified.keep(entry, verified)
             self.new.append(entry)
         if (
             self._may_be_law
@@ -227,13 +231,14 @@ class Archive:
             self.law = entry
         return entry.score(self.n_rows)
 
-    def _keep(self, entry: Entry) -> bool:
-        """Keep a sum that is one of the best of its complexity on the rows that it was fitted to; whether it is."""
+    def _is_one_of_the_best(self, entry: Entry) -> bool:
+        """Of its complexity, on the rows that it was fitted to."""
         known = self.entries.get(entry.complexity, [])
-        if (len(known) == KEPT and entry.loss >= known[-1].loss) or not self._believable(entry):
-            return False
+        return len(known) < KEPT or entry.loss < known[-1].loss
+
+    def _keep(self, entry: Entry) -> None:
+        known = self.entries.get(entry.complexity, [])
         self.entries[entry.complexity] = sorted([*known, entry], key=lambda e: e.loss)[:KEPT]
-        return True
 
     def _believable(self, entry: Entry) -> bool:
         """Whether it stays finite between the rows, or explains so much that a pole belongs to the law."""
@@ -255,19 +260,16 @@ class Archive:
         _, y, weights = self.table.held
         return self._loss_held_back(entry) <= HELD_BACK * self.exact * float(np.sum(weights * np.square(y)))
 
-    def _verify(self, entry: Entry) -> bool:
-        """Keep a sum that is better on all rows than what is as simple; whether it is.
+    def _loss_if_verified(self, entry: Entry) -> float | None:
+        """The loss on all rows, if there is nothing as simple that is better.
 
         Rows held back cannot make a loss smaller, so that most need not be looked at.
         """
         best, seen = self.verified.best_up_to(entry.complexity), entry.loss * self.length2
         if self.table.held is None or seen >= best:
-            return False
+            return None
         everywhere = seen + self._loss_held_back(entry)
-        if not everywhere < best or not self._believable(entry):
-            return False
-        self.verified.keep(entry, everywhere)
-        return True
+        return everywhere if everywhere < best else None
 
     def _loss_held_back(self, entry: Entry) -> float:
         assert self.table.held is not None

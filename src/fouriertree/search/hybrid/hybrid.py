@@ -20,7 +20,7 @@ from fouriertree.search.events import Accepted, Event, Offered, Progress
 from fouriertree.search.hybrid.archive import Archive, Limits
 from fouriertree.search.hybrid.plan import Plan
 from fouriertree.search.hybrid.table import Table, make_table
-from fouriertree.search.hybrid.units import loss_held_back, original
+from fouriertree.search.hybrid.units import loss_everywhere, original
 from fouriertree.search.nesting import Nesting
 
 LAW = "the law is certain: exact on all rows"
@@ -120,7 +120,7 @@ class Hybrid:
             if found is None:
                 continue
             coefficients, expressions, loss = found
-            everywhere = loss + loss_held_back(problem, coefficients, expressions)
+            everywhere = loss_everywhere(problem, coefficients, expressions, loss)
             progress = Progress(traverses, candidates, 0, len(expressions), min(loss, best.loss))
             events.append(Offered(progress, coefficients, expressions, entry.complexity, loss, everywhere))
             if loss < best.loss:

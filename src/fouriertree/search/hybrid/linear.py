@@ -28,7 +28,7 @@ def best_columns(X: Floats, y: Floats, weights: Floats, most: int) -> list[int]:
     unit, target = standardised(X, weights), weighted_differences(y, weights)
     correlations = unit.T @ unit
     along = unit.T @ target
-    left = np.round(np.diag(correlations))  # squared length of what is outside of the span
+    left: Floats = np.where(unit.any(axis=0), 1.0, 0.0)  # squared length of what is outside of the span
     factor = np.zeros((0, X.shape[1]))
     chosen: list[int] = []
     while len(chosen) < most:

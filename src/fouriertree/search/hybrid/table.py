@@ -69,7 +69,9 @@ def make_table(problem: Problem, seed: int, wanted: Collection[int] = ()) -> Tab
     held = None
     if problem.holdout is not None:
         X_held, y_held, w_held = problem.holdout.samples()[-1]
-        held = X_held[:, columns] / scales, y_held / y_scale, w_held / weights[rows].mean()
+        # Of many rows only some are fitted to; those held back weigh against them as they do among all.
+        share = len(rows) / (len(y) * weights[rows].mean())
+        held = X_held[:, columns] / scales, y_held / y_scale, share * w_held
     return Table(
         np.ascontiguousarray(X[np.ix_(rows, columns)] / scales), y[rows] / y_scale,
         weights[rows] / weights[rows].mean(), columns, scales, y_scale, screen, held,

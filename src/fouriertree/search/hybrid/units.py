@@ -35,13 +35,20 @@ def original(
     return coefficients, expressions, float(residual @ residual)
 
 
-def loss_held_back(problem: Problem, coefficients: Floats, expressions: Sequence[Expression]) -> float:
-    """Squared error of a sum on the rows that are held back; nothing where there are none."""
+def loss_everywhere(
+    problem: Problem, coefficients: Floats, expressions: Sequence[Expression], loss: float
+) -> float:
+    """The squared error of a sum on all rows, those held back among them, scaled to the weight of the others.
+
+    So that it can be compared with `loss`, the squared error on the others.
+    """
     if problem.holdout is None:
-        return 0.0
-    residual = problem.holdout.target - coefficients @ problem.holdout.coordinates(expressions)
-    loss = float(residual @ residual)
-    return loss if np.isfinite(loss) else np.inf
+        return loss
+    with np.errstate(all="ignore"):
+        residual = problem.holdout.target - coefficients @ problem.holdout.coordinates(expressions)
+        both = loss + float(residual @ residual)
+    seen, held = (float(np.sum(space.samples()[-1][2])) for space in (problem.space, problem.holdout))
+    return both * seen / (seen + held) if np.isfinite(both) else np.inf
 
 
 def in_units(term: Expression, table: Table, problem: Problem) -> Expression:
