@@ -159,7 +159,7 @@ def test_columns_that_tell_nothing_beat_a_constant_seldom_whatever_the_weights(k
         X, y, weights = rng.normal(size=(60, 4)), rng.normal(size=60), KINDS_OF_WEIGHTS[kind](rng)
         line = through_all_columns(all_rows(X, y, weights))
         beaten.append(line is not None and line.beats(1.0, 1))
-    assert 0.005 < np.mean(beaten) < 0.05
+    assert 0.001 < np.mean(beaten) < 0.05
 
 
 def test_columns_beside_a_law_seldom_refuse_it():
