@@ -21,6 +21,8 @@ SOME = 60_000
 LAW_OF_A_PENDULUM = "-0.4*velocity - 19.62*sin(angle)"
 
 
+# Rows of weight zero are predicted, too, and may lie outside of the others.
+@pytest.mark.filterwarnings("ignore::fouriertree.fitted.OutsideWarning")
 @parametrize_with_checks([SymbolicRegressor(max_evaluations=SOME)])
 def test_scikit_learn_finds_nothing_to_object_to(estimator, check):
     check(estimator)
