@@ -271,26 +271,30 @@ def test_longer_rows_that_are_no_better_than_the_line_go():
     ]
 
 
-def test_what_is_below_a_line_is_chosen_only_where_nothing_else_is_there():
+def test_where_the_shortest_description_is_below_a_line_the_best_line_is_preferred():
     data = rows(X[:, 0] + 0.1 * X[:, 1] + NOISE)
-    short = replace(row("2.5*x0", 1.0), below_a_line=True)
+    found = [row("1.25", 2.0), row("2.57*x0", 1.0), row("2.57*x0 + 1.23*sin(1.37*x1)^2", 0.8)]
     line = row("1.53*x0 + 0.257*x1", 0.9999)
-    kept, equations = table_of([row("1.25", 2.0), short], data, [line])
-    below = [one.below_a_line for one in kept]
-    assert [one.model.text() for one in kept] == ["1.25", "2.5*x0", "1.53*x0 + 0.257*x1"]
-    assert choose(equations, 60) != choose(equations, 60, below_a_line=[True, True, False]) == 2
-    assert choose(equations, 60, below_a_line=[True] * 3) == choose(equations, 60)
-    assert choose(equations, 60, "accuracy", below) == choose(equations, 60, "accuracy")
+    kept, equations = table_of(found, data, [line])
+    assert choose(equations, 60) == 1
+    assert [one.model.text() for one in kept] == [one.model.text() for one in found]
+    below = [replace(one, below_a_line=i < 2) for i, one in enumerate(found)]
+    kept, equations = table_of(below, data, [replace(line, below_a_line=True)])
+    assert len(kept) == 3
+    kept, equations = table_of(
+        below, data, [replace(line, below_a_line=True), row("1.6*x0 + 0.3*x1 + 0.01", 0.999)]
+    )
+    preferred = [one.preferred for one in kept]
+    assert [one.model.text() for one in kept if one.preferred] == ["1.6*x0 + 0.3*x1 + 0.01"]
+    assert preferred[choose(equations, 60, "mdl", preferred)]
+    assert choose(equations, 60, "accuracy", preferred) == choose(equations, 60, "accuracy")
 
 
 @pytest.mark.parametrize("below", [False, True])
-def test_a_line_that_is_no_better_needs_the_rows_held_back(below):
+def test_a_line_that_rows_held_back_speak_against_is_never_preferred(below):
     data = rows(X[:, 0] + 0.1 * X[:, 1] + NOISE)
     found = [replace(one, below_a_line=below) for one in (row("1.25", 2.0), row("2.57*x0^2", 1.0, 0.6))]
-    line = replace(row("1.53*x0 + 0.257*x1", 0.5, 3.0), below_a_line=below)
-    kept, _ = table_of(found, data, [line])
+    kept, _ = table_of(found, data, [row("1.53*x0 + 0.257*x1", 0.5, 3.0)])
     assert len(kept) == 2
-    kept, _ = table_of(
-        [replace(one, below_a_line=True) for one in found], data, [replace(line, below_a_line=False)]
-    )
-    assert len(kept) == 3
+    kept, _ = table_of(found, data, [row("1.53*x0 + 0.257*x1", 0.5, 0.6)])
+    assert [one.preferred for one in kept] == [False, False, below]

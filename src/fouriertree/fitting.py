@@ -221,8 +221,8 @@ class Fitting:
         if straight and (line := through_all_columns(rows)) is not None:
             made, straight = beside_a_line(made, line), beside_a_line(straight, line)
         kept, equations = tabulated(self._small(made) or made, rows, everything, self._small(straight))
-        below = [row.below_a_line for row in kept]
-        chosen = choose(equations, len(everything.space.y), wishes.model_selection, below)
+        preferred = [row.preferred for row in kept]
+        chosen = choose(equations, len(everything.space.y), wishes.model_selection, preferred)
         return Formulas(kept, equations, chosen)
 
     def _straight(self, rows: Rows) -> list[Row]:

@@ -80,6 +80,7 @@ class Row:
         default_factory=lambda: np.zeros(0)
     )  #: on rows that it was not fitted to
     below_a_line: bool = False  #: the line through all columns is expected to predict better
+    preferred: bool = False  #: it is chosen although another description is shorter, which is below a line
 
     def cells(self, description: float) -> tuple[object, ...]:
         model = self.model
@@ -168,7 +169,8 @@ def tabulated(
 ) -> tuple[list[Row], pd.DataFrame]:
     """The front of formulas that were made with `rows`, with their losses on `everything`.
 
-    Of the lines, there is the best if its description is the shortest of all, or if nothing else is as good as a line.
+    Of the lines, there is the best if its description is the shortest of all.  Where the shortest is below a line, the
+    best line that is not is there, and is preferred.
     """
     kept = pareto(found, rows)
     if everything is not rows:
@@ -178,14 +180,13 @@ def tabulated(
     def description(row: Row) -> float:
         return description_length(row.model, row.complexity, row.final_loss, everything, exact)
 
-    def preference(row: Row) -> tuple[bool, float]:
-        return row.below_a_line, description(row)
-
     if lines and kept:
-        line, best = min(lines, key=preference), min(kept, key=preference)
+        best = min(kept, key=description)
+        as_good = [line for line in lines if not line.below_a_line] if best.below_a_line else []
+        line = min(as_good or lines, key=description)
         doubtful = line.validation_loss > chance(rows) * best.validation_loss
-        if preference(line) < preference(best) and (line.below_a_line < best.below_a_line or not doubtful):
-            kept = with_row(kept, line)
+        if (as_good or description(line) < description(best)) and not doubtful:
+            kept = with_row(kept, replace(line, preferred=bool(as_good)))
     cells = [row.cells(description(row)) for row in kept]
     return kept, pd.DataFrame(cells, columns=list(COLUMNS))
 
@@ -242,11 +243,11 @@ def _better(row: Row, simpler: Row, exact: float, luck: float) -> bool:
 
 
 def choose(
-    equations: pd.DataFrame, n_rows: int, selection: str = "mdl", below_a_line: Sequence[bool] = ()
+    equations: pd.DataFrame, n_rows: int, selection: str = "mdl", preferred: Sequence[bool] = ()
 ) -> int:
     """The number of the chosen row.
 
-    mdl: the shortest description of those that are as good as a line, if there are any.  accuracy: the smallest
+    mdl: the one that is preferred, or else the shortest description.  accuracy: the smallest
     validation loss (or loss, where no rows were held back).  best: of the rows with less than 1.5 times the smallest
     loss, the one with the steepest fall of the logarithm of the loss per unit of complexity.  Formulas with more terms,
     or more fitted numbers, than the rows of data allow are not looked at, since they interpolate; an exact one may have
@@ -262,8 +263,8 @@ def choose(
         loss = equations["loss"].to_numpy()
     if selection == "mdl":
         costs = equations["description_length"].to_numpy()
-        as_good = eligible & ~np.array(below_a_line, dtype=bool) if len(below_a_line) else eligible
-        eligible = as_good if as_good.any() else eligible
+        if any(preferred):
+            costs = np.where(preferred, -np.inf, costs)
     elif selection == "accuracy":
         costs = loss
     else:
