@@ -242,10 +242,13 @@ class Archive:
 
     def _believable(self, entry: Entry) -> bool:
         """Whether it stays finite between the rows, or explains so much that a pole belongs to the law."""
-        if any(runs_away(e, self.table.X) for e in entry.terms):
+        if self.has_pole(entry):
             return entry.loss <= WORTH_A_POLE * self._best_without_pole
         self._best_without_pole = min(self._best_without_pole, entry.loss)
         return True
+
+    def has_pole(self, entry: Entry) -> bool:
+        return any(runs_away(e, self.table.X) for e in entry.terms)
 
     def _complexity(self, fit: Fitted) -> int:
         """Of the whole formula as it would be written."""
@@ -263,10 +266,11 @@ class Archive:
     def _loss_if_verified(self, entry: Entry) -> float | None:
         """The loss on all rows, if there is nothing as simple that is better.
 
-        Rows held back cannot make a loss smaller, so that most need not be looked at.
+        Rows held back cannot make a loss smaller, so that most need not be looked at.  They judge poles, which they can
+        only where they have not chosen among them.
         """
         best, seen = self.verified.best_up_to(entry.complexity), entry.loss * self.length2
-        if self.table.held is None or seen >= best:
+        if self.table.held is None or seen >= best or self.has_pole(entry):
             return None
         everywhere = seen + self._loss_held_back(entry)
         return everywhere if everywhere < best else None

@@ -120,7 +120,9 @@ class Hybrid:
             if found is None:
                 continue
             coefficients, expressions, loss = found
-            everywhere = loss_everywhere(problem, coefficients, expressions, loss)
+            # Rows held back choose among formulas without poles only.
+            pole = archive.has_pole(entry)
+            everywhere = np.inf if pole else loss_everywhere(problem, coefficients, expressions, loss)
             progress = Progress(traverses, candidates, 0, len(expressions), min(loss, best.loss))
             events.append(Offered(progress, coefficients, expressions, entry.complexity, loss, everywhere))
             if loss < best.loss:
