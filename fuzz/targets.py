@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from . import commands, fits, formulas, models, names, runs, tables
+from . import commands, degenerate, fits, formulas, models, names, runs, tables
 from .mutation import mutate_json, mutate_text
 
 Mutate = Callable[[bytes, Random, list[bytes]], bytes]
@@ -37,5 +37,6 @@ _ROWS = (
     Target("table", tables.check_table, lambda: tables.TABLES, 8_000),
     Target("names", names.check_names, names.seeds, 3_000),
     Target("fit", fits.check_fit, fits.seeds, 1_500),
+    Target("degenerate", degenerate.check_degenerate, degenerate.seeds, 1_500),
 )
 TARGETS = {row.name: row for row in _ROWS}

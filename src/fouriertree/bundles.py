@@ -10,7 +10,7 @@ from typing import Any
 from fouriertree._version import __version__
 from fouriertree.expr import PrimitiveSet
 from fouriertree.files import write_whole
-from fouriertree.saving import ModelFileError, SavedFormulas, read_json, to_json, understood
+from fouriertree.saving import ModelFileError, SavedFormulas, read_json, to_json, understood, writable
 
 VERSION = 1
 #: what `format` says in such a file, and which class reads it
@@ -21,7 +21,12 @@ FORMATS = {
 
 
 def save_bundle(path: Path, kind: str, facts: Mapping[str, Any], parts: Sequence[SavedFormulas]) -> None:
-    content = {"format": kind, "version": VERSION, **facts, "parts": [to_json(part) for part in parts]}
+    content = {
+        "format": kind,
+        "version": VERSION,
+        **facts,
+        "parts": [to_json(writable(part)) for part in parts],
+    }
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
     write_whole(path, (text + "\n").encode())
 

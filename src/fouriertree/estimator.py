@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
@@ -39,7 +40,7 @@ from fouriertree.outputs import fit_outputs, forget_outputs, names_of_outputs
 from fouriertree.repeats import Table, counted
 from fouriertree.rows import split
 from fouriertree.runs import RunFolder
-from fouriertree.saving import file_of, fingerprint, versions_here
+from fouriertree.saving import ModelFileWarning, file_of, fingerprint, versions_here, writable
 from fouriertree.search import Search
 from fouriertree.search.nesting import Nesting
 from fouriertree.stopping import Stop, undisturbed
@@ -305,7 +306,18 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
                 "seconds": self.seconds_,
                 "evaluations": self.evaluations_,
             }
-            self._journal.finish(self.equations_, file_of(self.as_saved(target)), self.stop_reason_, result)
+            self._journal.finish(self.equations_, self._model_file(target), self.stop_reason_, result)
+
+    def _model_file(self, target: str) -> bytes | None:
+        """The content of the run's model file; None, with a warning, if it cannot be made."""
+        try:
+            return file_of(writable(self.as_saved(target)))
+        except Exception as error:  # whatever it is, the equations are worth more than their copy in the run
+            message = (
+                f"the run keeps the table of equations, but no model file: {type(error).__name__}: {error}"
+            )
+            warnings.warn(message, ModelFileWarning, stacklevel=5)
+            return None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

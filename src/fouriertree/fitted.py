@@ -199,8 +199,11 @@ class FittedFormulas(Questions):
 
 
 def error_sizes(errors: Floats) -> Floats:
-    """|errors| in order; of many, as many order statistics as tell any interval, rather too large than too small."""
-    sizes = np.sort(np.abs(errors))
+    """|errors| in order; of many, as many order statistics as tell any interval, rather too large than too small.
+
+    Where a formula has no value, its error is infinite.
+    """
+    sizes = np.sort(np.nan_to_num(np.abs(errors), nan=np.inf, posinf=np.inf))
     if len(sizes) <= MOST_SCORES:
         return sizes
     ranks = np.ceil(np.linspace(0.0, 1.0, MOST_SCORES + 1)[1:] * len(sizes)).astype(int) - 1
@@ -260,8 +263,16 @@ def plain_parameters(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dic
         if is_plain(value):
             plain[name] = value
         else:
-            described[name] = repr(value)
+            described[name] = text_of(value)
     return plain, described
+
+
+def text_of(value: Any) -> str:
+    """How Python writes it; an object whose own `__repr__` fails is named by its class."""
+    try:
+        return repr(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
 
 
 def is_plain(value: Any) -> bool:

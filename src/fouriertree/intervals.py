@@ -89,6 +89,8 @@ def left_out_scores(
     of the formula was chosen with all rows, which these scores do not know: they are somewhat too small.
     """
     table, target, given = _rows(X, y, weights)
+    if len(target) < 2:
+        return np.zeros(0)  # nothing is left to fit to
     found = np.empty(len(target))
     fold_of = np.arange(len(target)) % (len(target) if folds is None else folds)
     for fold in np.unique(fold_of):

@@ -18,7 +18,7 @@ from fouriertree.expr import PrimitiveSet
 from fouriertree.observers import Found, Patience
 from fouriertree.problems import Problem
 from fouriertree.runs import RunError, RunFolder, RunFolderWarning
-from fouriertree.runs.folder import FINISHED, FRONT, INTERRUPTED, MODEL, RUNNING, now, reason_of
+from fouriertree.runs.folder import FAILED, FINISHED, FRONT, INTERRUPTED, MODEL, RUNNING, now, reason_of
 from fouriertree.runs.recorder import Checkpoints, Recorder
 from fouriertree.search import Budget, Observer, Resumable, Search, Standing
 
@@ -144,14 +144,17 @@ class Journal:
             patience.restore(self._saved["patience"])
 
     # The end ------------------------------------------------------------------------------------------------
-    def finish(self, equations: pd.DataFrame, model: bytes, reason: str, result: Mapping[str, Any]) -> None:
-        """Write the table and the model down."""
+    def finish(
+        self, equations: pd.DataFrame, model: bytes | None, reason: str, result: Mapping[str, Any]
+    ) -> None:
+        """Write the table and the model down; None for a model that cannot be written."""
         if self.folder is None:
             return
         table = io.StringIO()
         equations.to_csv(table, index=False)
         self.folder.write(FRONT, table.getvalue().encode())
-        self.folder.write(MODEL, model)
+        if model is not None:
+            self.folder.write(MODEL, model)
         status = INTERRUPTED if reason in UNFINISHED else FINISHED
         self.folder.tell(status=status, ended=now(), stop_reason=reason, result=dict(result))
         self.folder.event("finished", reason=reason)
@@ -161,7 +164,8 @@ class Journal:
         """The fit ends without a result."""
         if self.folder is not None:
             self.folder.event("failed", error=f"{type(error).__name__}: {error}")
-            self.folder.tell(status=INTERRUPTED, ended=now(), stop_reason=f"failed: {type(error).__name__}")
+            status = INTERRUPTED if isinstance(error, KeyboardInterrupt) else FAILED
+            self.folder.tell(status=status, ended=now(), stop_reason=f"failed: {type(error).__name__}")
             self.folder.close()
 
 

@@ -18,6 +18,8 @@ Numbers = NDArray[np.intp]
 MOST_ROWS = 100_000
 #: rows that are hashed at a time, so that they stay in the cache
 BLOCK = 8192
+#: weights are relative, and larger ones are scaled down: times the square of a target, they would overflow
+LARGEST_WEIGHT = 1e16
 #: weights above are not counted exactly by float64
 EXACT_COUNTS = 2.0**53
 
@@ -67,9 +69,11 @@ def counted(X: Floats, y: Floats, weights: Floats | None = None) -> Table:
     """
     if weights is not None and ((weights < 0.0).any() or not weights.any()):
         return Table.plain(X, y, weights)  # for others to refuse
-    if weights is not None and not weights.all():
+    if weights is not None:
         used = weights > 0.0
-        X, y, weights = X[used], y[used], weights[used]
+        if not used.all():
+            X, y, weights = X[used], y[used], weights[used]
+        weights = _moderate(weights)
     if (weights is None or _alike(weights)) and _all_different(y):
         return Table.plain(X, y)
     first, totals = _merged(X, y, np.ones(len(y)) if weights is None else weights)
@@ -83,6 +87,16 @@ def counted(X: Floats, y: Floats, weights: Floats | None = None) -> Table:
         return Table(X, y, totals, group, (X, y, totals))
     repeated = np.repeat(np.arange(len(y)), counts)
     return Table(X[repeated], y[repeated], None, group[repeated], (X, y, counts.astype(np.float64)))
+
+
+def _moderate(weights: Floats) -> Floats:
+    """The weights, divided by a power of two where sums of weighted squares would leave the range of float64."""
+    largest = float(weights.max())
+    if 1.0 / LARGEST_WEIGHT <= largest <= LARGEST_WEIGHT:
+        return weights
+    scaled = np.ldexp(weights, -int(np.frexp(largest)[1]))
+    # One that is too small to count beside the others still counts.
+    return np.maximum(scaled, np.finfo(float).tiny)
 
 
 def _alike(weights: Floats) -> bool:

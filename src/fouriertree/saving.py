@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import platform
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -20,6 +20,7 @@ from fouriertree._version import __version__
 from fouriertree.expr import ParseError, PrimitiveSet, parse
 from fouriertree.files import write_whole
 from fouriertree.model import Model, is_finite, shortened
+from fouriertree.strict_json import plain
 
 FORMAT, VERSION = "fouriertree-model", 2
 LIBRARIES = ("numpy", "numba", "scipy", "pandas", "scikit-learn")
@@ -27,6 +28,10 @@ LIBRARIES = ("numpy", "numba", "scipy", "pandas", "scikit-learn")
 
 class ModelFileError(ValueError):
     """A file that holds no formulas, or that is damaged; the message is one sentence for the user."""
+
+
+class ModelFileWarning(UserWarning):
+    """A model file leaves something out that cannot be written; the message is one sentence for the user."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,41 @@ def fingerprint(*arrays: NDArray[np.float64] | None) -> str:
 
 # Writing ----------------------------------------------------------------------------------------------------
 def save(path: Path, saved: SavedFormulas) -> None:
-    write_whole(path, file_of(saved))
+    write_whole(path, file_of(writable(saved)))
+
+
+def writable(saved: SavedFormulas) -> SavedFormulas:
+    """Without the rows that would not be read back; a warning says which.  ModelFileError if it is the chosen one."""
+    reasons = [_why_unwritable(saved, i) for i in range(len(saved.models))]
+    if (reason := reasons[saved.chosen]) is not None:
+        raise ModelFileError(f"the chosen equation cannot be written to a file: {reason}")
+    kept = [i for i, reason in enumerate(reasons) if reason is None]
+    if len(kept) == len(reasons):
+        return saved
+    lost = next(i for i, reason in enumerate(reasons) if reason is not None)
+    others = f" and {len(reasons) - len(kept) - 1} more" if len(kept) < len(reasons) - 1 else ""
+    message = (
+        f"the model file leaves out row {lost} of the table{others}, which cannot be written: {reasons[lost]}"
+    )
+    warnings.warn(message, ModelFileWarning, stacklevel=3)
+    return replace(
+        saved,
+        chosen=kept.index(saved.chosen),
+        models=tuple(saved.models[i] for i in kept),
+        equations=saved.equations.iloc[kept].reset_index(drop=True),
+        scores=tuple(saved.scores[i] for i in kept),
+    )
+
+
+def _why_unwritable(saved: SavedFormulas, i: int) -> str | None:
+    """Why row i of the table would not be read back, or None."""
+    model = saved.models[i]
+    row = {"formula": model.text(), "terms": model.to_json()["terms"]}
+    try:
+        _model(row, i, saved.names, len(saved.box), model.expression.primitives)
+    except ModelFileError as error:
+        return str(error)
+    return None
 
 
 def file_of(saved: SavedFormulas) -> bytes:
@@ -84,8 +123,8 @@ def to_json(saved: SavedFormulas) -> dict[str, Any]:
         {
             "formula": model.text(),
             "terms": model.to_json()["terms"],
-            "table": {name: _plain(value) for name, value in cells.items()},
-            "scores": list(scores),
+            "table": plain(cells, exact=True),
+            "scores": plain(scores, exact=True),
         }
         for model, cells, scores in zip(saved.models, table, saved.scores, strict=True)
     ]
@@ -96,19 +135,13 @@ def to_json(saved: SavedFormulas) -> dict[str, Any]:
         "names": None if saved.names is None else list(saved.names),
         "chosen": saved.chosen,
         "rows": rows,
-        "box": [[_plain(end) for end in ends] for ends in saved.box],
+        "box": plain(saved.box, exact=True),
         "parameters": dict(saved.parameters),
         "described": dict(saved.described),
-        "history": dict(saved.history),
-        "data": dict(saved.data),
+        "history": plain(saved.history, exact=True),
+        "data": plain(saved.data, exact=True),
         "versions": dict(saved.versions),
     }
-
-
-def _plain(value: Any) -> Any:
-    """A number as JSON has it; what is no number there is text."""
-    value = value.item() if isinstance(value, np.generic) else value
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 # Reading ----------------------------------------------------------------------------------------------------
@@ -298,9 +331,13 @@ def _number(value: Any, i: int) -> float | int:
 
 
 def _scores(row: Any, i: int) -> tuple[float, ...]:
-    scores: Any = row.get("scores")
-    good = isinstance(scores, list) and all(is_finite(score) and score >= 0 for score in scores)
-    _expect(good and scores == sorted(scores), f"the errors of row {i} are no sorted list")
+    found: Any = row.get("scores")
+    _expect(isinstance(found, list), f"the errors of row {i} are no sorted list")
+    scores = [_number(score, i) for score in found]
+    _expect(
+        all(score >= 0 for score in scores) and scores == sorted(scores),
+        f"the errors of row {i} are no sorted list",
+    )
     return tuple(map(float, scores))
 
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fouriertree.cli.documents import KEYS, plain
+from fouriertree.cli.documents import KEYS
 from fouriertree.front import COLUMNS
+from fouriertree.strict_json import plain
 
 needs_signals = pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
@@ -14,6 +13,7 @@ import typer
 from fouriertree.cli.errors import InputError, sentence
 from fouriertree.cli.help import OUTPUT
 from fouriertree.cli.output import printing
+from fouriertree.strict_json import plain
 
 Json = Annotated[
     bool,
@@ -121,16 +121,3 @@ def write(content: Mapping[str, Any]) -> None:
     """Print it; ASCII only, since a terminal that cannot show a letter would spoil it."""
     with printing():
         print(json.dumps(plain(content), indent=2, allow_nan=False))
-
-
-def plain(value: Any) -> Any:
-    """What JSON can hold: numbers as they are, and null for one that is not finite."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()  # a number or an array of NumPy
-    if isinstance(value, Mapping):
-        return {str(key): plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, bool | int | float) else str(value)

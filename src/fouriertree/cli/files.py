@@ -74,10 +74,14 @@ class SavedModel:
 
 def save_model(path: Path, regressor: SymbolicRegressor, target: str) -> None:
     """Write the formulas of a fitted regressor; numbers are exact."""
+    from fouriertree.saving import ModelFileError
+
     try:
         regressor.save(path, target)
     except OSError as error:
         raise unwritable(path, error) from None
+    except ModelFileError as error:
+        raise InputError(f"cannot write {path}: {error}") from None
 
 
 def load_regressor(path: Path) -> tuple[SymbolicRegressor, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from fouriertree.cli.fitting.given import Given, Wish
 from fouriertree.cli.fitting.outcome import Outcome
 from fouriertree.cli.help import examples
 from fouriertree.cli.interrupts import Interrupts, interrupts_end_the_search
+from fouriertree.cli.output import note
 
 if TYPE_CHECKING:
     from fouriertree.cli.fitting.columns import Sample
@@ -87,15 +89,16 @@ def fit_table(
     check_guesses(wish.settings.get("guesses", []), sample.X, wish.settings.get("operators"))
     regressor = make_regressor({**wish.settings, "random_state": seed}, wish, folder)
     interrupts.regressor = regressor
-    with refusals_are_errors():
-        regressor.fit(sample.X, sample.y, sample.weights)
-    interrupts.announce()
-    from fouriertree.cli.fitting.unseen import judge
+    with warnings_are_notes():
+        with refusals_are_errors():
+            regressor.fit(sample.X, sample.y, sample.weights)
+        interrupts.announce()
+        from fouriertree.cli.fitting.unseen import judge
 
-    judgement = None if others is None else judge(regressor.models_, others)
-    outcome = Outcome(regressor, sample, judgement)
-    content |= outcome.document()
-    outcome.finish(wish.files)
+        judgement = None if others is None else judge(regressor.models_, others)
+        outcome = Outcome(regressor, sample, judgement)
+        content |= outcome.document()
+        outcome.finish(wish.files)
 
 
 def make_regressor(settings: dict[str, Any], wish: Wish, folder: RunFolder | None) -> SymbolicRegressor:
@@ -106,6 +109,28 @@ def make_regressor(settings: dict[str, Any], wish: Wish, folder: RunFolder | Non
     regressor = SymbolicRegressor(progress=True, **settings)
     regressor._run_notes = wish.notes
     return regressor
+
+
+@contextmanager
+def warnings_are_notes() -> Iterator[None]:
+    """Inside, what cannot be written to a run folder or a model file is one line on stderr, as all notes are."""
+    from fouriertree.runs import RunFolderWarning
+    from fouriertree.saving import ModelFileWarning
+
+    ours = (RunFolderWarning, ModelFileWarning)
+    with warnings.catch_warnings():
+        before = warnings.showwarning
+
+        def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
+            if issubclass(category, ours):
+                note(str(message))
+            else:
+                before(message, category, *place, **more)
+
+        for category in ours:
+            warnings.simplefilter("always", category)
+        warnings.showwarning = show
+        yield
 
 
 @contextmanager

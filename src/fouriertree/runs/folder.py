@@ -21,6 +21,7 @@ from typing import IO, Any
 from fouriertree.expr import PrimitiveSet
 from fouriertree.files import write_whole
 from fouriertree.snapshots import SnapshotError, from_bytes, to_bytes
+from fouriertree.strict_json import encoded
 
 FORMAT, VERSION = "fouriertree-run", 1
 RUN, EVENTS, FRONT, MODEL, LOCK = "run.json", "events.jsonl", "front.csv", "model.json", "lock"
@@ -34,7 +35,7 @@ KINDS: dict[str, Any] = {
     # Not of every run.
     "result": dict | None, "command": dict | None, "stop_reason": str | None, "resumed": list | None,
 }  # fmt: skip
-RUNNING, FINISHED, INTERRUPTED = "running", "finished", "interrupted"
+RUNNING, FINISHED, INTERRUPTED, FAILED = "running", "finished", "interrupted", "failed"
 
 
 class RunError(ValueError):
@@ -134,15 +135,15 @@ class RunFolder:
     def tell(self, **about: Any) -> None:
         """Add to run.json."""
         self.about |= about
-        self.write(RUN, (json.dumps(self.about, indent=1, ensure_ascii=False) + "\n").encode())
+        self.write(RUN, encoded(self.about, indent=1))
 
     def write(self, name: str, content: bytes) -> None:
         self._try(lambda: write_whole(self.path / name, content))
 
     def event(self, kind: str, **details: Any) -> None:
         """Add a line to events.jsonl."""
-        line = json.dumps({"time": now(), "event": kind, **details}, ensure_ascii=False) + "\n"
-        self._try(lambda: self._append(line.encode()))
+        line = encoded({"time": now(), "event": kind, **details})
+        self._try(lambda: self._append(line))
 
     def _append(self, line: bytes) -> None:
         path = self.path / EVENTS

@@ -63,7 +63,8 @@ app = typer.Typer(
 def runs(context: typer.Context, run_dir: Store = o.RUNS, as_json: Json = False) -> None:
     """List the runs of earlier fits, the newest last.
 
-    A run that says `killed` goes on with `fouriertree runs resume`; one that was `interrupted` by Ctrl-C does, too.
+    A run is `running`, `finished`, `interrupted` by Ctrl-C, `killed`, or `failed` with an error; all but the first two
+    are resumed by `fouriertree runs resume`.
     """
     if context.invoked_subcommand is None:
         from fouriertree.cli.runs.looking import list_all

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,8 @@ from fouriertree.cli.errors import InputError
 from fouriertree.cli.fit import fit_table
 from fouriertree.cli.fitting.given import Given
 from fouriertree.cli.interrupts import interrupts_end_the_search
-from fouriertree.cli.output import note
 from fouriertree.cli.runs.looking import saying_errors
-from fouriertree.runs import RunFolder, RunFolderWarning, find_run
+from fouriertree.runs import RunFolder, find_run
 from fouriertree.runs.folder import FINISHED
 from fouriertree.tables.source import DASH
 
@@ -48,7 +45,7 @@ def go_on(store: Path, wanted: str, changes: Changes, content: dict[str, Any]) -
     if given.data == DASH:
         raise InputError(f"the table of run {run.id} came from the standard input; give it with --data FILE")
     given = replace(given, seed=run.about["seed"])
-    with closing(run), interrupts_end_the_search() as interrupts, loud_lines(), saying_errors():
+    with closing(run), interrupts_end_the_search() as interrupts, saying_errors():
         fit_table(given.wish(), interrupts, content, run)
 
 
@@ -63,20 +60,3 @@ def given_of(run: RunFolder) -> Given:
         return Given.from_json(command)
     except (TypeError, ValueError) as error:
         raise InputError(f"{run.path / 'run.json'} is damaged: {error}") from None
-
-
-@contextmanager
-def loud_lines() -> Iterator[None]:
-    """Inside, what a run folder has to say is a line on stderr, as all notes are."""
-    with warnings.catch_warnings():
-        before = warnings.showwarning
-
-        def tell(message: Any, category: Any, *place: Any, **more: Any) -> None:
-            if issubclass(category, RunFolderWarning):
-                note(str(message))
-            else:
-                before(message, category, *place, **more)
-
-        warnings.simplefilter("always", RunFolderWarning)
-        warnings.showwarning = tell
-        yield

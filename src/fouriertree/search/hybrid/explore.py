@@ -86,7 +86,7 @@ class Image:
         self.X, self.variables, self.vocabulary, self.n_jobs = X, tuple(variables), vocabulary, n_jobs
         self.atoms, self.z, self.roots, self.target = atoms, z, np.sqrt(weights), target
         self.coordinates = self.roots * z
-        self.length2 = float(self.coordinates @ self.coordinates)
+        self.length2 = float(self.coordinates @ self.coordinates) or 1.0
         self.data = FitData.prepare(X, z, weights)
         weighted = atoms.values * self.roots
         self.units = weighted / np.linalg.norm(weighted, axis=1, keepdims=True)
