@@ -15,8 +15,8 @@ from fouriertree.cli.errors import InputError
 from fouriertree.cli.fitting.columns import Choice, training_sample
 from fouriertree.cli.predict import write_with_rows
 from fouriertree.cli.show import shortened
-from fouriertree.tables.reading import read_table
-from fouriertree.tables.table import Table
+from fouriertree.io.tables.reading import read_table
+from fouriertree.io.tables.table import Table
 
 from .cases import check_sentence, scratch
 

@@ -16,8 +16,8 @@ from .targets import TARGETS
 #: whose coverage guides the search
 MODULES = (
     "fouriertree.expr.parse", "fouriertree.expr.tokens", "fouriertree.expr.text", "fouriertree.guesses",
-    "fouriertree.saving", "fouriertree.model", "fouriertree.cli.fitting.settings", "fouriertree.tables.table",
-    "fouriertree.checks", "fouriertree.tables.header", "fouriertree.tables.text", "fouriertree.export.names",
+    "fouriertree.saving", "fouriertree.model", "fouriertree.cli.fitting.settings", "fouriertree.io.tables.table",
+    "fouriertree.checks", "fouriertree.io.tables.header", "fouriertree.io.tables.text", "fouriertree.export.names",
     "fouriertree.export.sql", "fouriertree.export.latex", "fouriertree.export.excel",
 )  # fmt: skip
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from fouriertree._version import __version__
 from fouriertree.expr import PrimitiveSet
-from fouriertree.files import write_whole
+from fouriertree.io.files import write_whole
 from fouriertree.saving import ModelFileError, SavedFormulas, read_json, to_json, understood, writable
 
 VERSION = 1

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fouriertree.model import shortened
+from fouriertree.errors import shortened
+from fouriertree.io.numbers import is_number
 
 #: the largest number of float64, as a whole number
 LARGEST = int(np.finfo(np.float64).max)
@@ -188,14 +189,6 @@ def has_cells(values: Any) -> bool:
         and 1 <= values.ndim <= 2
         and (values.dtype.kind in "OUTcmM" or not isinstance(values.dtype, np.dtype))
     )
-
-
-def is_number(text: str | bytes) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def check_scale(y: NDArray[np.float64]) -> None:

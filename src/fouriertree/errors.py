@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 MOST_LISTED = 12
+#: characters of a value that is quoted in an error
+MOST_SHOWN = 60
 
 
 class InputError(Exception):
@@ -45,3 +48,11 @@ def listed(names: Iterable[str]) -> str:
     quoted = [repr(str(name)) for name in names]
     more = f" and {len(quoted) - MOST_LISTED} more" if len(quoted) > MOST_LISTED else ""
     return ", ".join(quoted[:MOST_LISTED]) + more
+
+
+def shortened(value: Any) -> str:
+    """How Python writes it, or its beginning: a whole number may have thousands of digits, and then Python refuses."""
+    try:
+        return repr(value)[:MOST_SHOWN]
+    except ValueError:
+        return "a whole number of thousands of digits"

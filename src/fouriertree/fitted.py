@@ -15,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fouriertree.bundles import is_bundle
 from fouriertree.checks import refuse_unclear
 from fouriertree.engine import CompiledEngine
+from fouriertree.errors import shortened
 from fouriertree.expr import PrimitiveSet
 from fouriertree.front import table_text
 from fouriertree.intervals import linear_prediction_bounds, prediction_bounds
-from fouriertree.model import Model, shortened
+from fouriertree.model import Model
 from fouriertree.outputs import (
     has_outputs,
     load_outputs,

@@ -13,6 +13,7 @@ from fouriertree.description import description_length
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.complexity import Complexity
+from fouriertree.io.terminal import visible
 from fouriertree.model import Model, sum_of_terms
 from fouriertree.observers import Terms
 from fouriertree.poles import WORTH_A_POLE, runs_away
@@ -20,7 +21,6 @@ from fouriertree.rows import Rows, exact_loss, mean_square
 from fouriertree.snapping import ROWS as SNAPPING_ROWS
 from fouriertree.snapping import fitted_numbers, snapped
 from fouriertree.space import EmpiricalSpace
-from fouriertree.visible import visible
 
 #: a residual this small, relative to y, is the rounding of the arithmetic; so is a term of this size
 ROUNDING = 1e-12

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,13 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fouriertree.engine import CompiledEngine, Engine
+from fouriertree.errors import shortened
 from fouriertree.expr import Expression, PrimitiveSet, parse
 from fouriertree.expr.opcodes import ADD, CONST, DIV, MUL, SUB
 from fouriertree.expr.readable import readable
 from fouriertree.expr.simplify import split_factor
-
-#: characters of a value that is quoted in an error
-MOST_SHOWN = 60
+from fouriertree.io.numbers import is_finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,22 +143,6 @@ def check_term(term: Any, i: int) -> None:
     coefficient = term.get("coefficient")
     if not (isinstance(coefficient, float) or is_finite(coefficient)):
         raise ValueError(f"the coefficient of term {i} is no number but {shortened(coefficient)}")
-
-
-def shortened(value: Any) -> str:
-    """How Python writes it, or its beginning: a whole number may have thousands of digits, and then Python refuses."""
-    try:
-        return repr(value)[:MOST_SHOWN]
-    except ValueError:
-        return "a whole number of thousands of digits"
-
-
-def is_finite(number: Any) -> bool:
-    """Whether it is a number as JSON has it, within float64."""
-    try:
-        return type(number) in (int, float) and math.isfinite(number)
-    except OverflowError:  # a whole number beyond float64
-        return False
 
 
 def addends(expression: Expression, sign: float = 1.0) -> list[tuple[float, Expression]]:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fouriertree.files import write_whole
+from fouriertree.io.files import write_whole
 from fouriertree.model import Model
 
 if TYPE_CHECKING:

@@ -17,10 +17,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fouriertree._version import __version__
+from fouriertree.errors import shortened
 from fouriertree.expr import ParseError, PrimitiveSet, parse
-from fouriertree.files import write_whole
-from fouriertree.model import Model, is_finite, shortened
-from fouriertree.strict_json import plain
+from fouriertree.io.files import write_whole
+from fouriertree.io.numbers import is_finite
+from fouriertree.io.strict_json import plain
+from fouriertree.model import Model
 
 FORMAT, VERSION = "fouriertree-model", 2
 LIBRARIES = ("numpy", "numba", "scipy", "pandas", "scikit-learn")

@@ -183,9 +183,9 @@ def test_a_full_disk_costs_the_file_and_not_the_table(fit):
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_no_part(tmp_path, monkeypatch):
-    from fouriertree import files
     from fouriertree.cli.errors import InputError
     from fouriertree.cli.files import write_whole
+    from fouriertree.io import files
 
     path = tmp_path / "model.json"
     path.write_bytes(b"old")

@@ -15,7 +15,7 @@ import pytest
 
 import fouriertree
 from fouriertree import SymbolicRegressor
-from fouriertree.tables.text import EXACT
+from fouriertree.io.tables.text import EXACT
 
 MAIN = "from fouriertree.cli import main; main()"
 LAW = "-0.4*velocity - 19.62*sin(angle)"

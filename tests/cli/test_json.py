@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fouriertree.cli.documents import KEYS
 from fouriertree.front import COLUMNS
-from fouriertree.strict_json import plain
+from fouriertree.io.strict_json import plain
 
 needs_signals = pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 

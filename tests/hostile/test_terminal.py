@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from fouriertree import SymbolicRegressor
 from fouriertree.cli import app
 from fouriertree.cli import show as shows
-from fouriertree.visible import is_harmless, visible
+from fouriertree.io.terminal import is_harmless, visible
 
 NAMES = ("a\x1b[31mred\x07", "\r\u202eover\x9b2J")
 

@@ -11,11 +11,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fouriertree.errors import InputError
-from fouriertree.tables.header import read_header
-from fouriertree.tables.reading import read_table
-from fouriertree.tables.source import DASH, Source
-from fouriertree.tables.table import check_names
-from fouriertree.tables.writing import with_columns
+from fouriertree.io.tables.header import read_header
+from fouriertree.io.tables.reading import read_table
+from fouriertree.io.tables.source import DASH, Source
+from fouriertree.io.tables.table import check_names
+from fouriertree.io.tables.writing import with_columns
 
 pytest.importorskip("pyarrow")
 openpyxl = pytest.importorskip("openpyxl")

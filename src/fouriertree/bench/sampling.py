@@ -95,7 +95,7 @@ def split(rows: int, rng: np.random.Generator) -> tuple[Any, Any]:
 
 def own_table(path: Path) -> tuple[Array, Array]:
     """Columns and target of a user's table of any format: the column `target`, or else the last one."""
-    from fouriertree.tables.reading import read_table
+    from fouriertree.io.tables.reading import read_table
 
     found = read_table(path)
     target = "target" if "target" in found.names else found.names[-1]

@@ -18,7 +18,7 @@ from fouriertree.cli.errors import BAD_INPUT, INTERRUPTED, STATUSES, InputError,
 from fouriertree.cli.help import Command, write_epilog
 from fouriertree.cli.output import printing, say
 from fouriertree.cli.show import shortened
-from fouriertree.visible import visible
+from fouriertree.io.terminal import visible
 
 __all__ = ["app", "main"]
 

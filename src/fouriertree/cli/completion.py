@@ -38,8 +38,8 @@ def operators(incomplete: str) -> list[str]:
 
 def columns(context: typer.Context, incomplete: str) -> list[str]:
     """The names in the header of the table that is named already, if it is text."""
-    from fouriertree.tables.header import read_header
-    from fouriertree.tables.source import Source
+    from fouriertree.io.tables.header import read_header
+    from fouriertree.io.tables.source import Source
 
     # An option that waits for its value leaves the arguments before it without a name.
     typed = [str(context.params.get("data") or ""), *context.args]

@@ -13,7 +13,7 @@ import typer
 from fouriertree.cli.errors import InputError, sentence
 from fouriertree.cli.help import OUTPUT
 from fouriertree.cli.output import printing
-from fouriertree.strict_json import plain
+from fouriertree.io.strict_json import plain
 
 Json = Annotated[
     bool,

@@ -15,7 +15,7 @@ from fouriertree.cli.help import OUTPUT, examples
 from fouriertree.cli.options import ModelFile, Row
 from fouriertree.cli.output import printing, say
 from fouriertree.cli.words import TARGETS
-from fouriertree.visible import visible
+from fouriertree.io.terminal import visible
 
 if TYPE_CHECKING:
     from fouriertree.export import Target

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fouriertree import files
 from fouriertree.cli.errors import InputError, reason, unwritable
-from fouriertree.tables.source import DASH
+from fouriertree.io import files
+from fouriertree.io.tables.source import DASH
 
 if TYPE_CHECKING:
     from fouriertree.estimator import SymbolicRegressor
@@ -49,7 +49,7 @@ def try_folder(path: Path) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """As `fouriertree.files.write_whole`, with an error for the user."""
+    """As `fouriertree.io.files.write_whole`, with an error for the user."""
     try:
         files.write_whole(path, content)
     except OSError as error:

@@ -149,7 +149,7 @@ def samples(wish: Wish, seed: int) -> tuple[Sample, Sample | None]:
     """The rows to fit, and those to judge formulas by, if any."""
     from fouriertree.cli.fitting.columns import same_columns, training_sample
     from fouriertree.cli.fitting.unseen import split
-    from fouriertree.tables.reading import read_table
+    from fouriertree.io.tables.reading import read_table
 
     sample = training_sample(read_table(wish.data, wish.sheet), wish.choice)
     unseen = wish.unseen

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 import typer
 
 from fouriertree.cli.errors import BROKEN_PIPE, InputError, reason
-from fouriertree.visible import visible
+from fouriertree.io.terminal import visible
 
 
 @contextmanager

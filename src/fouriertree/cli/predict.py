@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fouriertree.cli.files import SavedModel
-    from fouriertree.tables.table import Table
+    from fouriertree.io.tables.table import Table
 
 PREDICTION = "prediction"
 EXAMPLES = examples(
@@ -64,8 +64,8 @@ def predict(
     """
     with document(as_json) as content:
         from fouriertree.cli.files import check_writable, load_model
-        from fouriertree.tables.reading import read_table
-        from fouriertree.tables.source import DASH
+        from fouriertree.io.tables.reading import read_table
+        from fouriertree.io.tables.source import DASH
 
         if as_json and output == DASH:
             raise InputError("--json and -o - both want the standard output; give one of them")
@@ -113,8 +113,8 @@ def warn(values: NDArray[np.float64]) -> int:
 
 def write_with_rows(output: Path, table: Table, values: NDArray[np.float64]) -> None:
     from fouriertree.cli.files import write_whole
-    from fouriertree.tables.source import DASH
-    from fouriertree.tables.writing import with_columns
+    from fouriertree.io.tables.source import DASH
+    from fouriertree.io.tables.writing import with_columns
 
     if PREDICTION in table.names:
         raise InputError(f"{table.name} has a column {PREDICTION!r} already; rename it")

@@ -84,7 +84,7 @@ def columns_of(
     path: Path, sheet: str | None, regressor: SymbolicRegressor, target: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The columns of the fit and its target, from a file that has them in any order."""
-    from fouriertree.tables.reading import read_table
+    from fouriertree.io.tables.reading import read_table
 
     table = read_table(path, sheet)
     if len(table) == 0:

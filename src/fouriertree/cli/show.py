@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from fouriertree.cli.output import printing
-from fouriertree.visible import visible
+from fouriertree.io.terminal import visible
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from fouriertree.errors import shortened
 from fouriertree.export.errors import ExportError
 from fouriertree.export.language import (
     ARITHMETIC,
@@ -22,7 +23,7 @@ from fouriertree.export.language import (
 from fouriertree.export.names import columns_of
 from fouriertree.export.tree import whole_tree
 from fouriertree.expr.catalogue import PRODUCT, UNARY
-from fouriertree.model import Model, shortened
+from fouriertree.model import Model
 
 #: brackets within each other: the parser of SQLite keeps 100 words, of which a bracket can need seven
 DEEPEST_SQLITE, DEEPEST = 12, 100

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from fouriertree.expr import PrimitiveSet
-from fouriertree.files import write_whole
+from fouriertree.io.files import write_whole
+from fouriertree.io.strict_json import encoded
 from fouriertree.snapshots import SnapshotError, from_bytes, to_bytes
-from fouriertree.strict_json import encoded
 
 FORMAT, VERSION = "fouriertree-run", 1
 RUN, EVENTS, FRONT, MODEL, LOCK = "run.json", "events.jsonl", "front.csv", "model.json", "lock"

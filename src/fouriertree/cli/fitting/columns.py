@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fouriertree.checks import check_scale
 from fouriertree.cli.errors import InputError, listed
 from fouriertree.cli.output import note
-from fouriertree.tables.table import Table
+from fouriertree.io.tables.table import Table
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fouriertree.cli.fitting import options as o
 from fouriertree.cli.fitting.outcome import Files
-from fouriertree.tables.source import DASH
+from fouriertree.io.tables.source import DASH
 
 if TYPE_CHECKING:
     from fouriertree.cli.fitting.columns import Choice

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.cli.errors import InputError
-from fouriertree.tables.source import DASH
+from fouriertree.io.tables.source import DASH
 
 if TYPE_CHECKING:
     from fouriertree.cli.fitting.columns import Sample

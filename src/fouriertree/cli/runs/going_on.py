@@ -12,9 +12,9 @@ from fouriertree.cli.fit import fit_table
 from fouriertree.cli.fitting.given import Given
 from fouriertree.cli.interrupts import interrupts_end_the_search
 from fouriertree.cli.runs.looking import saying_errors
+from fouriertree.io.tables.source import DASH
 from fouriertree.runs import RunFolder, find_run
 from fouriertree.runs.folder import FINISHED
-from fouriertree.tables.source import DASH
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ import typer
 from fouriertree.cli.errors import InputError
 from fouriertree.cli.output import note, say
 from fouriertree.cli.show import shortened
+from fouriertree.io.terminal import visible
 from fouriertree.runs import RunError, RunFolder, find_run, list_runs, remove_run
 from fouriertree.runs.folder import FRONT, MODEL
-from fouriertree.visible import visible
 
 #: of a formula in a list
 LONGEST = 60

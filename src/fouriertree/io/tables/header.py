@@ -7,7 +7,7 @@ from io import StringIO
 from unicodedata import normalize
 
 from fouriertree.errors import InputError
-from fouriertree.tables.source import Source, reading
+from fouriertree.io.tables.source import Source, reading
 
 SEPARATORS = ",;\t"
 TAB_SUFFIXES = ("tsv", "tab")

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from fouriertree.errors import InputError
-from fouriertree.tables.source import Source, reading
-from fouriertree.tables.table import Table, check_names, named
+from fouriertree.io.tables.source import Source, reading
+from fouriertree.io.tables.table import Table, check_names, named
 
 SUFFIXES = ("parquet", "pq")
 

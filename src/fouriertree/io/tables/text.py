@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from fouriertree.errors import InputError
-from fouriertree.tables.header import composed, read_header
-from fouriertree.tables.source import Source, reading
-from fouriertree.tables.table import Notation, Table, check_names
+from fouriertree.io.tables.header import composed, read_header
+from fouriertree.io.tables.source import Source, reading
+from fouriertree.io.tables.table import Notation, Table, check_names
 
 # From version 3 on, pandas reads every number exactly without being asked, and objects to being asked.
 EXACT = {"float_precision": "round_trip"} if int(pd.__version__.split(".")[0]) < 3 else {}

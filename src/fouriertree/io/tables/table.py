@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fouriertree.checks import is_number
 from fouriertree.errors import InputError, listed, suggestion
-from fouriertree.tables.header import composed
-from fouriertree.tables.source import Source
+from fouriertree.io.numbers import is_number
+from fouriertree.io.tables.header import composed
+from fouriertree.io.tables.source import Source
 
 #: what pandas calls a column without a name, and an index that it writes to Parquet
 NO_NAME = re.compile(r"Unnamed: \d+|__index_level_\d+__")

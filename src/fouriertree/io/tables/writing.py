@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fouriertree.tables import excel, parquet, text
-from fouriertree.tables.header import TAB_SUFFIXES
-from fouriertree.tables.table import NO_NAME, Notation, Table
+from fouriertree.io.tables import excel, parquet, text
+from fouriertree.io.tables.header import TAB_SUFFIXES
+from fouriertree.io.tables.table import NO_NAME, Notation, Table
 
 COMPRESSED = ".gz"
 

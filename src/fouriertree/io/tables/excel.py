@@ -13,8 +13,8 @@ from zipfile import BadZipFile
 import pandas as pd
 
 from fouriertree.errors import InputError, listed, suggestion
-from fouriertree.tables.source import Source, reading
-from fouriertree.tables.table import Table, check_names, named
+from fouriertree.io.tables.source import Source, reading
+from fouriertree.io.tables.table import Table, check_names, named
 
 SUFFIXES = ("xlsx", "xlsm")
 OLD_SUFFIX = "xls"

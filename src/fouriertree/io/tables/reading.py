@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from fouriertree.errors import InputError
-from fouriertree.tables import excel, parquet, text
-from fouriertree.tables.source import source_of
-from fouriertree.tables.table import Table
+from fouriertree.io.tables import excel, parquet, text
+from fouriertree.io.tables.source import source_of
+from fouriertree.io.tables.table import Table
 
 #: suffixes of files that may be tables
 SUFFIXES = ("csv", "tsv", "tab", "txt", *parquet.SUFFIXES, *excel.SUFFIXES)
