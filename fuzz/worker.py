@@ -17,7 +17,7 @@ from .targets import TARGETS
 MODULES = (
     "fouriertree.expr.parse", "fouriertree.expr.tokens", "fouriertree.expr.text", "fouriertree.guesses",
     "fouriertree.saving", "fouriertree.model", "fouriertree.cli.fitting.settings", "fouriertree.io.tables.table",
-    "fouriertree.checks", "fouriertree.io.tables.header", "fouriertree.io.tables.text", "fouriertree.export.names",
+    "fouriertree.data.checks", "fouriertree.io.tables.header", "fouriertree.io.tables.text", "fouriertree.export.names",
     "fouriertree.export.sql", "fouriertree.export.latex", "fouriertree.export.excel",
 )  # fmt: skip
 

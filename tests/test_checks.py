@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fouriertree import PrimitiveSet
-from fouriertree.checks import check_operators, draw_seed, numeric_target
+from fouriertree.data.checks import check_operators, draw_seed, numeric_target
 
 TEXT = ["1", "2.5", "-3e2"]
 

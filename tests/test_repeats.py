@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-import fouriertree.repeats as repeats
-from fouriertree.repeats import Table, counted, row_hashes
+import fouriertree.data.duplicates as repeats
+from fouriertree.data.duplicates import Table, counted, row_hashes
 
 FEW_VALUES = st.sampled_from([0.0, -0.0, 1.0, 2.0, -1.5, 1e300])
 

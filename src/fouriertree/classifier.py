@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fouriertree.bundles import load_bundle, save_bundle
-from fouriertree.checks import draw_seed, refuse_unclear
+from fouriertree.data.checks import draw_seed, refuse_unclear
 from fouriertree.estimator import SymbolicRegressor
 from fouriertree.expr import PrimitiveSet
 from fouriertree.fitted import plain_parameters

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from fouriertree.checks import (
+from fouriertree.data.checks import (
     check_kinds,
     check_names,
     check_operators,
@@ -26,6 +26,7 @@ from fouriertree.checks import (
     refuse_twins,
     refuse_unclear,
 )
+from fouriertree.data.duplicates import Table, counted
 from fouriertree.expr import PrimitiveSet
 from fouriertree.expr.complexity import Complexity
 from fouriertree.fitted import FittedFormulas, error_sizes, plain_parameters
@@ -37,7 +38,6 @@ from fouriertree.losses import LossFunction, as_loss, check_shares
 from fouriertree.memory import check_memory, memory_watch
 from fouriertree.observers import Found
 from fouriertree.outputs import fit_outputs, forget_outputs, names_of_outputs
-from fouriertree.repeats import Table, counted
 from fouriertree.rows import split
 from fouriertree.runs import RunFolder
 from fouriertree.saving import ModelFileWarning, file_of, fingerprint, versions_here, writable

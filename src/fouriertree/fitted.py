@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fouriertree.bundles import is_bundle
-from fouriertree.checks import refuse_unclear
+from fouriertree.data.checks import refuse_unclear
 from fouriertree.engine import CompiledEngine
 from fouriertree.errors import shortened
 from fouriertree.expr import PrimitiveSet

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fouriertree.checks import nth_seed, whole_limit
+from fouriertree.data.checks import nth_seed, whole_limit
 from fouriertree.engine import CompiledEngine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.complexity import Complexity

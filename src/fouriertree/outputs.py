@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
 from fouriertree.bundles import load_bundle, save_bundle
-from fouriertree.checks import draw_seed, numeric_target, refuse_unclear
+from fouriertree.data.checks import draw_seed, numeric_target, refuse_unclear
 from fouriertree.expr import PrimitiveSet
 
 FORMAT = "fouriertree-outputs"

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from fouriertree import Model, PrimitiveSet, SymbolicRegressor, parse
-from fouriertree.checks import whole_limit
+from fouriertree.data.checks import whole_limit
 from fouriertree.export import ExportError, export
 from fouriertree.expr import ParseError
 from fouriertree.guesses import parse_guesses

@@ -80,8 +80,8 @@ def fit_table(
     wish: Wish, interrupts: Interrupts, content: dict[str, Any], folder: RunFolder | None = None
 ) -> None:
     """Read, search, judge, write, print: what `fit`, `demo` and `runs resume` have in common."""
-    from fouriertree.checks import draw_seed
     from fouriertree.cli.fitting.checks import check_guesses
+    from fouriertree.data.checks import draw_seed
 
     # Drawn here and not by the regressor, since it also says which rows are kept aside.
     seed = draw_seed(wish.settings["random_state"])

@@ -1,0 +1,4 @@
+"""What a fit sees: checks of the input, rows without duplicates, weights.
+
+May import `io` and `errors`.
+"""
