@@ -26,7 +26,7 @@ from fouriertree.expr import Expression, parse
 from fouriertree.fitted import METHODS, OutsideWarning
 from fouriertree.intervals import calibration_scores, linear_prediction_bounds, prediction_bounds
 from fouriertree.model import Model
-from fouriertree.snapping import fitted_numbers
+from fouriertree.projection.refit import fitted_numbers
 
 Floats = NDArray[np.float64]
 Noise = Callable[[np.random.Generator, Floats], Floats]

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fouriertree import SymbolicClassifier, SymbolicRegressor
-from fouriertree.losses import probabilities
+from fouriertree.criteria.losses import probabilities
 from fouriertree.saving import ModelFileError
 
 FEW, SOME = 1000, 20_000

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from fouriertree import PrimitiveSet, SymbolicRegressor
+from fouriertree.criteria.losses import as_loss
 from fouriertree.expr.complexity import Complexity
-from fouriertree.losses import as_loss
 from fouriertree.search.nesting import Nesting
 
 rng = np.random.default_rng(0)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from fouriertree import EmpiricalSpace, Model, parse
-from fouriertree.description import description_length
+from fouriertree.criteria.code_lengths import A_LINE, choice_price, column_price
+from fouriertree.criteria.description_length import description_length
+from fouriertree.criteria.losses import as_loss
+from fouriertree.criteria.rows import Rows
 from fouriertree.expr.complexity import Complexity
-from fouriertree.losses import as_loss
-from fouriertree.prices import A_LINE, choice_price, column_price
-from fouriertree.rows import Rows
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-2, 2, (60, 2))

@@ -7,6 +7,8 @@ import pytest
 from scipy.optimize import minimize
 
 from fouriertree import EmpiricalSpace, Model, PrimitiveSet, SymbolicRegressor, parse
+from fouriertree.criteria.losses import as_loss
+from fouriertree.criteria.rows import Rows
 from fouriertree.engine import CompiledEngine
 from fouriertree.expr.complexity import Complexity
 from fouriertree.front import (
@@ -20,8 +22,6 @@ from fouriertree.front import (
     tabulated,
     terms_for,
 )
-from fouriertree.losses import as_loss
-from fouriertree.rows import Rows
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-2, 2, (60, 2))

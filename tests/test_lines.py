@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fouriertree import EmpiricalSpace, Model, SymbolicRegressor, parse
+from fouriertree.criteria.losses import as_loss
+from fouriertree.criteria.rows import Rows
 from fouriertree.front import Row
 from fouriertree.lines import LineThroughAll, beside_a_line, lines, through_all_columns
-from fouriertree.losses import as_loss
-from fouriertree.rows import Rows
 
 
 def table(seed, n=60, columns=4, noise=1.0):

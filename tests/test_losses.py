@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from fouriertree.losses import HUBER, NAMES, as_loss, check_shares, probabilities, spread
+from fouriertree.criteria.losses import HUBER, NAMES, as_loss, check_shares, probabilities, spread
 
 #: losses of an error; log-odds are not judged by how far they are from y
 OF_ERRORS = [name for name in NAMES if name != "logistic"]

@@ -3,8 +3,8 @@
 import numpy as np
 
 from fouriertree import parse
-from fouriertree.observers import Found
 from fouriertree.search import Offered, Progress
+from fouriertree.search.observers import Found
 
 
 def offered(text, loss, complexity, everywhere=None):

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fouriertree import SymbolicRegressor
+from fouriertree.criteria.poles import runs_away
 from fouriertree.expr import parse
-from fouriertree.poles import runs_away
 
 X = np.random.default_rng(0).uniform(1.0, 3.0, (200, 2))
 

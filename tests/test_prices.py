@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fouriertree import parse
-from fouriertree.expr import Expression
-from fouriertree.prices import (
+from fouriertree.criteria.code_lengths import (
     PER_NAT_OF_CHOICE,
     PER_UNIT,
     ROWS_PER_NAT,
@@ -19,6 +18,7 @@ from fouriertree.prices import (
     number_price,
     numbers_of_plain_terms,
 )
+from fouriertree.expr import Expression
 
 counts = st.integers(3, 10_000)
 explained = st.floats(0.0, 60.0)

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fouriertree.criteria.code_lengths import nice_numbers
 from fouriertree.expr import PrimitiveSet, parse
-from fouriertree.snapping import fitted_numbers, nice_numbers, snapped
+from fouriertree.projection.refit import fitted_numbers
+from fouriertree.selection.snapping import snapped
 
 ROWS = 200
 X = np.random.default_rng(0).uniform(0.5, 3.0, (ROWS, 2))

@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from fouriertree.criteria.losses import LossFunction, as_loss, check_shares
+from fouriertree.criteria.rows import split
 from fouriertree.data.checks import (
     check_kinds,
     check_names,
@@ -34,15 +36,13 @@ from fouriertree.fitting import Fitting, Wishes, compile_everything
 from fouriertree.guesses import parse_guesses
 from fouriertree.intervals import left_out_scores, rows_for
 from fouriertree.journal import Earlier, Journal, changed, check_same_data, parameters_of
-from fouriertree.losses import LossFunction, as_loss, check_shares
 from fouriertree.memory import check_memory, memory_watch
-from fouriertree.observers import Found
 from fouriertree.outputs import fit_outputs, forget_outputs, names_of_outputs
-from fouriertree.rows import split
 from fouriertree.runs import RunFolder
 from fouriertree.saving import ModelFileWarning, file_of, fingerprint, versions_here, writable
 from fouriertree.search import Search
 from fouriertree.search.nesting import Nesting
+from fouriertree.search.observers import Found
 from fouriertree.stopping import Stop, undisturbed
 
 Floats = NDArray[np.float64]

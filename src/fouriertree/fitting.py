@@ -12,6 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fouriertree.criteria.archive import Terms
+from fouriertree.criteria.code_lengths import WITH_NUMBER
+from fouriertree.criteria.rows import Rows
 from fouriertree.data.checks import nth_seed, whole_limit
 from fouriertree.engine import CompiledEngine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
@@ -20,13 +23,11 @@ from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.front import ROUNDING, Row, choose, finished, tabulated, terms_for
 from fouriertree.journal import Image, Journal, extended
 from fouriertree.lines import beside_a_line, lines, through_all_columns
-from fouriertree.observers import Found, Patience, ProgressBar, Terms
-from fouriertree.prices import WITH_NUMBER
 from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
-from fouriertree.rows import Rows
 from fouriertree.search import Budget, Hybrid, Observer, Search, run
 from fouriertree.search.nesting import Nesting
+from fouriertree.search.observers import Found, Patience, ProgressBar
 from fouriertree.space import EmpiricalSpace
 from fouriertree.stopping import INTERRUPTED, Stop
 

@@ -9,17 +9,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fouriertree.description import description_length
+from fouriertree.criteria.archive import Terms
+from fouriertree.criteria.description_length import description_length
+from fouriertree.criteria.poles import WORTH_A_POLE, runs_away
+from fouriertree.criteria.rows import Rows, exact_loss, mean_square
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.complexity import Complexity
 from fouriertree.io.terminal import visible
 from fouriertree.model import Model, sum_of_terms
-from fouriertree.observers import Terms
-from fouriertree.poles import WORTH_A_POLE, runs_away
-from fouriertree.rows import Rows, exact_loss, mean_square
-from fouriertree.snapping import ROWS as SNAPPING_ROWS
-from fouriertree.snapping import fitted_numbers, snapped
+from fouriertree.projection.refit import fitted_numbers
+from fouriertree.selection.snapping import ROWS as SNAPPING_ROWS
+from fouriertree.selection.snapping import snapped
 from fouriertree.space import EmpiricalSpace
 
 #: a residual this small, relative to y, is the rounding of the arithmetic; so is a term of this size

@@ -13,7 +13,7 @@ from fouriertree.engine.gradients import value_and_slopes
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST, USER_OPCODE_START
 from fouriertree.model import Model
-from fouriertree.snapping import fitted_numbers
+from fouriertree.projection.refit import fitted_numbers
 
 Floats = NDArray[np.float64]
 

@@ -15,12 +15,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fouriertree.expr import PrimitiveSet
-from fouriertree.observers import Found, Patience
 from fouriertree.problems import Problem
 from fouriertree.runs import RunError, RunFolder, RunFolderWarning
 from fouriertree.runs.folder import FAILED, FINISHED, FRONT, INTERRUPTED, MODEL, RUNNING, now, reason_of
 from fouriertree.runs.recorder import Checkpoints, Recorder
 from fouriertree.search import Budget, Observer, Resumable, Search, Standing
+from fouriertree.search.observers import Found, Patience
 
 Floats = NDArray[np.float64]
 #: target and weights of all rows

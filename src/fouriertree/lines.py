@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
+from fouriertree.criteria.archive import Terms
+from fouriertree.criteria.rows import Rows
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST
 from fouriertree.front import Row
-from fouriertree.observers import Terms
-from fouriertree.rows import Rows
 from fouriertree.search.hybrid.linear import (
     NOVELTY,
     best_columns,

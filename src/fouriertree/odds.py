@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fouriertree.losses import probabilities
+from fouriertree.criteria.losses import probabilities
 
 Floats = NDArray[np.float64]
 

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fouriertree.criteria.losses import LossFunction
 from fouriertree.data.checks import refuse_unclear
 from fouriertree.engine import CompiledEngine
 from fouriertree.estimator import SymbolicRegressor
 from fouriertree.expr import Expression, PrimitiveSet
-from fouriertree.losses import LossFunction
 from fouriertree.model import Model
 
 Floats = NDArray[np.float64]

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fouriertree.model import Model
-from fouriertree.observers import Found
 from fouriertree.runs.folder import FRONT, RunFolder
 from fouriertree.search import Accepted, Event, Finished, Progress
+from fouriertree.search.observers import Found
 
 #: seconds between two lines about progress, and between two versions of the front
 SECONDS = 1.0

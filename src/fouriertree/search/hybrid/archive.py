@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fouriertree.criteria.poles import WORTH_A_POLE, runs_away
 from fouriertree.expr import Expression
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.vocabulary import ONE
 from fouriertree.model import sum_of_terms
-from fouriertree.poles import WORTH_A_POLE, runs_away
 from fouriertree.projection.variable import FitData, Fitted, fit_constants
 from fouriertree.search.hybrid.explore import EXACT, NATS_PER_UNIT, structural
 from fouriertree.search.hybrid.limits import straightened

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from math import lgamma
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import gcd, lgamma, log, pi
 
 import numpy as np
 
@@ -75,3 +77,50 @@ def numbers_of_plain_terms(whole: Expression) -> set[int]:
             if set(kinds) == {CONST, VAR}:
                 found.add(kinds[CONST])
     return found
+
+
+@dataclass(frozen=True)
+class Nice:
+    """A number that can be written shortly, and what writing it costs in nats."""
+
+    value: float
+    cost: float
+
+
+def nice_numbers(value: float, tolerance: float) -> Iterator[Nice]:
+    """Short numbers within `tolerance`: fractions, multiples of π and of 1/π, decimals; cheapest first in each kind."""
+    yield from _fractions(value, tolerance)
+    for digits in (1, 2, 3, 4):
+        rounded = float(f"{value:.{digits - 1}e}")
+        if rounded and abs(rounded - value) <= tolerance:
+            yield Nice(rounded, 1.0 + 2.3 * digits)
+            return
+
+
+def _fractions(value: float, tolerance: float) -> Iterator[Nice]:
+    for unit, extra in ((1.0, 0.0), (pi, 1.5), (1.0 / pi, 1.5)):
+        # Multiples of π lie dense: only one that is nearly exact is more than chance.
+        near = tolerance if unit == 1.0 else min(tolerance, 1e-3 * abs(value))
+        for q in (1, 2, 3, 4, 5, 6, 8):
+            p = round(value / unit * q)
+            if p and gcd(p, q) == 1 and abs(p) <= 64 and abs(p / q * unit - value) <= near:
+                yield Nice(p / q * unit, extra + log(1 + abs(p)) + log(q))
+
+
+def costs_of_numbers(expression: Expression, fitted: float, decimals: bool = True) -> list[float]:
+    """What writing down each number of a formula costs, in nats: `fitted`, or less for one that is short.
+
+    Without `decimals`, only fractions are short: what was rounded has been fitted before.
+
+    >>> from fouriertree.expr import parse
+    >>> [round(cost, 1) for cost in costs_of_numbers(parse("2.71*x0^2 + sin(x0/3)"), 9.0)]
+    [7.9, 1.4]
+    """
+    numbers = expression.const[expression.op == CONST].tolist()
+    return [cost_of_number(value, fitted, decimals) for value in numbers if value != 0.0]
+
+
+def cost_of_number(value: float, fitted: float, decimals: bool = True) -> float:
+    short = nice_numbers if decimals else _fractions
+    costs = (nice.cost for nice in short(value, 1e-14 * abs(value)) if nice.cost < fitted)
+    return min(costs, default=fitted)

@@ -3,61 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from fouriertree.expr import Expression
-from fouriertree.search import Accepted, Budget, Event, Offered, Progress, StopSearch
+from fouriertree.criteria.archive import Ranking, Terms, entry_of, plain_entry
+from fouriertree.search.budget import Budget
+from fouriertree.search.events import Accepted, Event, Offered, Progress, StopSearch
 
 #: a run without limits ends after this many candidates in a row of which none was accepted
 PATIENCE = 100_000
 STALLED = f"none of the last {PATIENCE:,} candidates was of use"
-
-#: offered sums of one complexity that are kept, and how much worse than a simpler one they may be
-KEPT, NEAR = 3, 1.1
-#: sums beside a front that are finished at most
-MOST_OTHERS = 20
-
-Terms = tuple[tuple[float, ...], tuple[Expression, ...]]
-
-
-class Ranking:
-    """Of every complexity some of the best sums, by one of their losses."""
-
-    def __init__(self) -> None:
-        self.groups: dict[int, list[tuple[float, Terms]]] = {}
-
-    def add(self, complexity: int, loss: float, terms: Terms) -> None:
-        known = self.groups.setdefault(complexity, [])
-        known.append((loss, terms))
-        known.sort(key=lambda entry: entry[0])
-        del known[KEPT:]
-
-    def worth_finishing(self, n_rows: int, near: float = NEAR) -> list[tuple[bool, float, Terms]]:
-        """(whether it is beside the front, description, sum), without those that a simpler one beats clearly.
-
-        All of the front, and of many others those with the shortest descriptions.
-        """
-        front: list[tuple[bool, float, Terms]] = []
-        others: list[tuple[bool, float, Terms]] = []
-        best = np.inf
-        for size, entries in sorted(self.groups.items()):
-            for i, (loss, terms) in enumerate(entries):
-                if loss < near * best:
-                    beside = i > 0 or loss >= best
-                    description = 0.5 * n_rows * float(np.log(max(loss, np.finfo(float).tiny))) + 1.5 * size
-                    (others if beside else front).append((beside, description, terms))
-            best = min(best, entries[0][0])
-        return front + sorted(others, key=lambda entry: entry[1])[:MOST_OTHERS]
-
-    def state(self) -> list[Any]:
-        return [[size, list(map(_plain, known))] for size, known in self.groups.items()]
-
-    def restore(self, saved: Sequence[Any]) -> None:
-        self.groups = {size: list(map(_entry, known)) for size, known in saved}
 
 
 class Found:
@@ -92,7 +50,7 @@ class Found:
     # To go on later -----------------------------------------------------------------------------------------
     def state(self) -> dict[str, Any]:
         return {
-            "by_length": [[length, *_plain(entry)] for length, entry in self.by_length.items()],
+            "by_length": [[length, *plain_entry(entry)] for length, entry in self.by_length.items()],
             "seen": self.seen.state(),
             "everywhere": self.everywhere.state(),
             "set_aside": [[list(coefficients), list(terms)] for coefficients, terms in self._set_aside],
@@ -100,7 +58,7 @@ class Found:
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        self.by_length = {length: _entry(plain) for length, *plain in saved["by_length"]}
+        self.by_length = {length: entry_of(plain) for length, *plain in saved["by_length"]}
         self.seen.restore(saved["seen"])
         self.everywhere.restore(saved["everywhere"])
         self.traverses, self.candidates, self.runs, *earlier = saved["counts"]
@@ -129,16 +87,6 @@ class Found:
         # First the fronts themselves, then the others by description.
         kept.sort(key=lambda entry: entry[:2])
         return list(dict.fromkeys([*(terms for _, _, terms in kept), *self._set_aside]))
-
-
-def _plain(entry: tuple[float, Terms]) -> list[Any]:
-    loss, (coefficients, expressions) = entry
-    return [loss, list(coefficients), list(expressions)]
-
-
-def _entry(plain: Sequence[Any]) -> tuple[float, Terms]:
-    loss, coefficients, expressions = plain
-    return loss, (tuple(coefficients), tuple(expressions))
 
 
 class Patience:

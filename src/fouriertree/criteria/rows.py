@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from fouriertree.criteria.losses import Loss
 from fouriertree.data.duplicates import Table
 from fouriertree.engine import Engine
-from fouriertree.losses import Loss
 from fouriertree.space import EmpiricalSpace
 
 #: a sum is exact if its errors are this small, relative to y: an exact law loses some digits where terms cancel

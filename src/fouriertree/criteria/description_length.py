@@ -6,19 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fouriertree.model import Model
-from fouriertree.prices import (
+from fouriertree.criteria.code_lengths import (
     A_LINE,
     PER_UNIT,
     WITH_NUMBER,
     WITHOUT_NUMBER,
     choice_price,
     column_price,
+    cost_of_number,
+    costs_of_numbers,
     is_column,
     number_price,
 )
-from fouriertree.rows import Rows
-from fouriertree.snapping import cost_of_number, costs_of_numbers
+from fouriertree.criteria.rows import Rows
+from fouriertree.model import Model
 
 #: with fewer rows, a rounded number is as dear as a fitted one
 FEW_ROWS = 20
