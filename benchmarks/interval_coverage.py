@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from fouriertree import SymbolicRegressor
 from fouriertree.expr import Expression, parse
 from fouriertree.fitted import METHODS, OutsideWarning
-from fouriertree.intervals import calibration_scores, linear_prediction_bounds, prediction_bounds
 from fouriertree.model import Model
 from fouriertree.projection.refit import fitted_numbers
+from fouriertree.uncertainty.intervals import calibration_scores, linear_prediction_bounds, prediction_bounds
 
 Floats = NDArray[np.float64]
 Noise = Callable[[np.random.Generator, Floats], Floats]

@@ -11,7 +11,7 @@ from fouriertree.criteria.losses import as_loss
 from fouriertree.criteria.rows import Rows
 from fouriertree.engine import CompiledEngine
 from fouriertree.expr.complexity import Complexity
-from fouriertree.front import (
+from fouriertree.selection.table import (
     COLUMNS,
     Row,
     choose,

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from fouriertree.expr import PrimitiveSet, parse
-from fouriertree.intervals import (
+from fouriertree.model import Model
+from fouriertree.uncertainty.intervals import (
     calibration_scores,
     conformal_quantile,
     held_back_scores,
@@ -19,7 +20,6 @@ from fouriertree.intervals import (
     prediction_bounds,
     rows_for,
 )
-from fouriertree.model import Model
 
 LEVELS = [0.5, 0.8, 0.9, 0.95]
 rng = np.random.default_rng(0)

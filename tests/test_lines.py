@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from fouriertree import EmpiricalSpace, Model, SymbolicRegressor, parse
 from fouriertree.criteria.losses import as_loss
 from fouriertree.criteria.rows import Rows
-from fouriertree.front import Row
-from fouriertree.lines import LineThroughAll, beside_a_line, lines, through_all_columns
+from fouriertree.selection.linear_baseline import LineThroughAll, beside_a_line, lines, through_all_columns
+from fouriertree.selection.table import Row
 
 
 def table(seed, n=60, columns=4, noise=1.0):

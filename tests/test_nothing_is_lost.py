@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from fouriertree import FTG, CanonicalGP, OnePlusLambda, SymbolicRegressor
 from fouriertree.expr import parse
 from fouriertree.fitted import error_sizes
-from fouriertree.intervals import conformal_quantile, left_out_scores
 from fouriertree.io.strict_json import encoded, plain
 from fouriertree.runs import RunFolder
 from fouriertree.runs.folder import FAILED, FINISHED, INTERRUPTED
 from fouriertree.saving import ModelFileError, ModelFileWarning
+from fouriertree.uncertainty.intervals import conformal_quantile, left_out_scores
 
 FLOATS = st.floats() | st.sampled_from([np.float64("nan"), np.float32("inf"), np.array([1.0, np.nan])])
 CONTENTS = st.recursive(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fouriertree.expr import parse
 from fouriertree.model import Model
-from fouriertree.stability import counted, form_key, stability, structure
+from fouriertree.uncertainty.stability import counted, form_key, stability, structure
 
 X = np.random.default_rng(0).uniform(-2, 2, (40, 2))
 Y = 3 * np.sin(X[:, 0]) + X[:, 1]

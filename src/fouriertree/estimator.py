@@ -34,7 +34,6 @@ from fouriertree.expr.complexity import Complexity
 from fouriertree.fitted import FittedFormulas, error_sizes, plain_parameters
 from fouriertree.fitting import Fitting, Wishes, compile_everything
 from fouriertree.guesses import parse_guesses
-from fouriertree.intervals import left_out_scores, rows_for
 from fouriertree.journal import Earlier, Journal, changed, check_same_data, parameters_of
 from fouriertree.memory import check_memory, memory_watch
 from fouriertree.outputs import fit_outputs, forget_outputs, names_of_outputs
@@ -44,6 +43,7 @@ from fouriertree.search import Search
 from fouriertree.search.nesting import Nesting
 from fouriertree.search.observers import Found
 from fouriertree.stopping import Stop, undisturbed
+from fouriertree.uncertainty.intervals import left_out_scores, rows_for
 
 Floats = NDArray[np.float64]
 

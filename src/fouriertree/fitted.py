@@ -17,8 +17,6 @@ from fouriertree.data.checks import refuse_unclear
 from fouriertree.engine import CompiledEngine
 from fouriertree.errors import shortened
 from fouriertree.expr import PrimitiveSet
-from fouriertree.front import table_text
-from fouriertree.intervals import linear_prediction_bounds, prediction_bounds
 from fouriertree.model import Model
 from fouriertree.outputs import (
     has_outputs,
@@ -29,6 +27,8 @@ from fouriertree.outputs import (
 )
 from fouriertree.questions import Questions
 from fouriertree.saving import ModelFileError, SavedFormulas, load, save, versions_here
+from fouriertree.selection.table import table_text
+from fouriertree.uncertainty.intervals import linear_prediction_bounds, prediction_bounds
 
 Floats = NDArray[np.float64]
 #: how bounds are made

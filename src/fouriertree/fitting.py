@@ -20,14 +20,14 @@ from fouriertree.engine import CompiledEngine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
-from fouriertree.front import ROUNDING, Row, choose, finished, tabulated, terms_for
 from fouriertree.journal import Image, Journal, extended
-from fouriertree.lines import beside_a_line, lines, through_all_columns
 from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
 from fouriertree.search import Budget, Hybrid, Observer, Search, run
 from fouriertree.search.nesting import Nesting
 from fouriertree.search.observers import Found, Patience, ProgressBar
+from fouriertree.selection.linear_baseline import beside_a_line, lines, through_all_columns
+from fouriertree.selection.table import ROUNDING, Row, choose, finished, tabulated, terms_for
 from fouriertree.space import EmpiricalSpace
 from fouriertree.stopping import INTERRUPTED, Stop
 

@@ -15,8 +15,8 @@ from fouriertree.io.files import write_whole
 from fouriertree.model import Model
 
 if TYPE_CHECKING:
-    from fouriertree.certificate import Certificate, Slope
-    from fouriertree.stability import Stability
+    from fouriertree.uncertainty.certificate import Certificate, Slope
+    from fouriertree.uncertainty.stability import Stability
 
 Floats = NDArray[np.float64]
 Data = tuple[Floats, Floats, Floats | None]
@@ -46,13 +46,13 @@ class Questions:
 
         A proof by interval arithmetic, or a place where it fails.
         """
-        from fouriertree.certificate import certify
+        from fouriertree.uncertainty.certificate import certify
 
         return certify(self._model(index).expression, self.box_, self._column_texts)
 
     def slopes(self, index: int | None = None) -> list[Slope]:
         """For every column of the formula, in which direction it acts over the range of the data, and how strongly."""
-        from fouriertree.certificate import slopes
+        from fouriertree.uncertainty.certificate import slopes
 
         return slopes(self._model(index).expression, self.box_, self._column_texts)
 
@@ -65,7 +65,7 @@ class Questions:
         They hold if the form is right and errors are alike; the form was chosen on the same data, which they do not
         know.  X and y are needed only where the regressor comes from a file.
         """
-        from fouriertree.intervals import linear_intervals
+        from fouriertree.uncertainty.intervals import linear_intervals
 
         return linear_intervals(self._model(index), *self._data(X, y), level)
 
@@ -76,7 +76,7 @@ class Questions:
 
         Takes n times as long as the fit.  Ctrl-C keeps the refits so far.
         """
-        from fouriertree.stability import stability
+        from fouriertree.uncertainty.stability import stability
 
         rows = self._data(X, y)
         return stability(self._refit, *rows, n=n, seed=self.seed_, original=self._front, progress=progress)

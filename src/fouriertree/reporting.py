@@ -11,8 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fouriertree.export import TARGETS, ExportError
-from fouriertree.intervals import conformal_quantile
 from fouriertree.report import Band, Certificate, ReportContent
+from fouriertree.uncertainty.intervals import conformal_quantile
 
 Floats = NDArray[np.float64]
 #: of the prediction band, and of the intervals of numbers

@@ -309,7 +309,7 @@ def _check_term(term: Any, i: int) -> None:
 
 
 def _equations(rows: Sequence[Any], models: Sequence[Model]) -> pd.DataFrame:
-    from fouriertree.front import COLUMNS, DIGITS
+    from fouriertree.selection.table import COLUMNS, DIGITS
 
     cells = []
     for i, (row, model) in enumerate(zip(rows, models, strict=True)):

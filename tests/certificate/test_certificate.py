@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fouriertree.certificate import certify
 from fouriertree.expr import PrimitiveSet, parse
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
+from fouriertree.uncertainty.certificate import certify
 
 SAFE = [
     ("1/(x0 + 1.5)", [[-1, 1]]),

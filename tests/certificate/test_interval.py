@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fouriertree.certificate.boxes import Boxes
-from fouriertree.certificate.enclose import enclose, enclose_parts
-from fouriertree.certificate.interval import OPERATORS
 from fouriertree.engine import CompiledEngine
 from fouriertree.expr import Expression, PrimitiveSet, parse
 from fouriertree.expr.catalogue import BY_OPCODE, CATALOGUE
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
+from fouriertree.uncertainty.certificate.boxes import Boxes
+from fouriertree.uncertainty.certificate.enclose import enclose, enclose_parts
+from fouriertree.uncertainty.certificate.interval import OPERATORS
 
 EDGES = [
     0.0,

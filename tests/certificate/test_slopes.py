@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fouriertree.certificate import slopes
 from fouriertree.expr import PrimitiveSet, differentiate, parse
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
+from fouriertree.uncertainty.certificate import slopes
 
 DIRECTIONS = [
     ("x0^2", [[0, 1]], ["increasing"]),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fouriertree.front import COLUMNS
+from fouriertree.selection.table import COLUMNS
 
 GOOD = "a,b,y\n1,2,3\n2,3,5\n3,5,9\n"
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fouriertree.cli.documents import KEYS
-from fouriertree.front import COLUMNS
 from fouriertree.io.strict_json import plain
+from fouriertree.selection.table import COLUMNS
 
 needs_signals = pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 from fouriertree import Model, parse
 from fouriertree.cli import app
 from fouriertree.export import TARGETS
-from fouriertree.front import COLUMNS
 from fouriertree.saving import SavedFormulas, save
+from fouriertree.selection.table import COLUMNS
 
 NAMES = ("angle", "top speed")
 MODELS = [Model((2.0,), (parse("x0"),), NAMES), Model((2.0, 0.5), (parse("sin(x0)"), parse("x1")), NAMES)]

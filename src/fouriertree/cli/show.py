@@ -24,7 +24,7 @@ ONLY_THE_MEAN = "no formula describes the data more briefly than a constant"
 
 def show(regressor: SymbolicRegressor, target: str, judgement: Judgement | None = None) -> None:
     """The table of formulas: a Rich table for a terminal, plain text without line breaks for a pipe."""
-    from fouriertree.front import aligned
+    from fouriertree.selection.table import aligned
 
     with printing():
         # Not what Rich takes for a terminal: FORCE_COLOR must not cut formulas in a pipe.
@@ -42,7 +42,7 @@ def show(regressor: SymbolicRegressor, target: str, judgement: Judgement | None 
 
 def lines(equations: pd.DataFrame, chosen: int, judgement: Judgement | None) -> list[tuple[str, ...]]:
     """The table as text, its headings first; scores on rows that the fit never saw stand before the formulas."""
-    from fouriertree.front import HEADINGS, table_cells
+    from fouriertree.selection.table import HEADINGS, table_cells
 
     cells = [HEADINGS, *table_cells(equations, chosen)]
     if judgement is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fouriertree.certificate.rounding import Floats
+from fouriertree.uncertainty.certificate.rounding import Floats
 
 #: columns of which every combination of ends is tried
 MOST_CORNER_COLUMNS = 6

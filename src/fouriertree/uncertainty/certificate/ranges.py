@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fouriertree.certificate.boxes import Boxes
-from fouriertree.certificate.enclose import enclose
 from fouriertree.expr import Expression
+from fouriertree.uncertainty.certificate.boxes import Boxes
+from fouriertree.uncertainty.certificate.enclose import enclose
 
 #: bounds are good enough if they are no further from values that the formula takes than this share of their span
 GOOD_ENOUGH = 0.01

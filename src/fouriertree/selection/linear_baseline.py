@@ -13,7 +13,6 @@ from fouriertree.criteria.archive import Terms
 from fouriertree.criteria.rows import Rows
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST
-from fouriertree.front import Row
 from fouriertree.search.hybrid.linear import (
     NOVELTY,
     best_columns,
@@ -21,6 +20,7 @@ from fouriertree.search.hybrid.linear import (
     standardised,
     weighted_differences,
 )
+from fouriertree.selection.table import Row
 
 Floats = NDArray[np.float64]
 

@@ -9,13 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fouriertree.certificate.boxes import Boxes
-from fouriertree.certificate.certificate import certify, checked_box, column_labels
-from fouriertree.certificate.enclose import enclose
-from fouriertree.certificate.ranges import value_range
-from fouriertree.certificate.rounding import Floats
 from fouriertree.expr import Expression, differentiate
 from fouriertree.expr.opcodes import USER_OPCODE_START
+from fouriertree.uncertainty.certificate.boxes import Boxes
+from fouriertree.uncertainty.certificate.certificate import certify, checked_box, column_labels
+from fouriertree.uncertainty.certificate.enclose import enclose
+from fouriertree.uncertainty.certificate.ranges import value_range
+from fouriertree.uncertainty.certificate.rounding import Floats
 
 Direction = Literal["increasing", "decreasing", "constant", "neither", "undecided"]
 

@@ -8,10 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fouriertree.certificate.boxes import Boxes
-from fouriertree.certificate.enclose import enclose, plan_of
-from fouriertree.certificate.interval import Bools, Interval
-from fouriertree.certificate.rounding import Floats
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import (
     ABS,
@@ -31,6 +27,10 @@ from fouriertree.expr.opcodes import (
     TAN,
     VAR,
 )  # fmt: skip
+from fouriertree.uncertainty.certificate.boxes import Boxes
+from fouriertree.uncertainty.certificate.enclose import enclose, plan_of
+from fouriertree.uncertainty.certificate.interval import Bools, Interval
+from fouriertree.uncertainty.certificate.rounding import Floats
 
 Tokens = NDArray[np.intp]
 

@@ -14,9 +14,9 @@ from functools import reduce
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fouriertree.certificate import rounding
-from fouriertree.certificate.rounding import Floats, Pair
 from fouriertree.expr import opcodes as op
+from fouriertree.uncertainty.certificate import rounding
+from fouriertree.uncertainty.certificate.rounding import Floats, Pair
 
 Bools = NDArray[np.bool_]
 

@@ -8,11 +8,11 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from fouriertree.certificate import interval
-from fouriertree.certificate.boxes import Boxes
-from fouriertree.certificate.interval import OPERATORS, Interval
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import ABS, CONST, MUL, PDIV, SQUARE, VAR
+from fouriertree.uncertainty.certificate import interval
+from fouriertree.uncertainty.certificate.boxes import Boxes
+from fouriertree.uncertainty.certificate.interval import OPERATORS, Interval
 
 Known = tuple[Callable[[Interval], Interval], int]
 

@@ -9,14 +9,20 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fouriertree.certificate.boxes import Boxes
-from fouriertree.certificate.enclose import enclose_parts
-from fouriertree.certificate.faults import Tokens, columns_of_parts, crossing, faults_at, faults_on
-from fouriertree.certificate.interval import Bools
-from fouriertree.certificate.ranges import value_range
-from fouriertree.certificate.rounding import Floats
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import ACOS, ASIN, DIV, INV, LOG, PDIV, PLOG, POW, SQRT, TAN, USER_OPCODE_START
+from fouriertree.uncertainty.certificate.boxes import Boxes
+from fouriertree.uncertainty.certificate.enclose import enclose_parts
+from fouriertree.uncertainty.certificate.faults import (
+    Tokens,
+    columns_of_parts,
+    crossing,
+    faults_at,
+    faults_on,
+)
+from fouriertree.uncertainty.certificate.interval import Bools
+from fouriertree.uncertainty.certificate.ranges import value_range
+from fouriertree.uncertainty.certificate.rounding import Floats
 
 Verdict = Literal["proved", "fails", "undecided"]
 Place = dict[str, float | tuple[float, float]]

@@ -1,0 +1,4 @@
+"""How far an equation can be trusted: prediction and parameter intervals, stability, certificates.
+
+May import `search`, `projection`, `model` and what is below them.
+"""
