@@ -8,7 +8,7 @@ from fouriertree import PrimitiveSet
 from fouriertree.cli.errors import InputError
 from fouriertree.cli.fitting.settings import parse_operators
 from fouriertree.expr import Expression, ParseError, parse
-from fouriertree.guesses import STARTS, parse_guesses
+from fouriertree.fit.guesses import STARTS, parse_guesses
 
 from .cases import check_sentence, text_of
 

@@ -15,7 +15,7 @@ from .targets import TARGETS
 
 #: whose coverage guides the search
 MODULES = (
-    "fouriertree.expr.parse", "fouriertree.expr.tokens", "fouriertree.expr.text", "fouriertree.guesses",
+    "fouriertree.expr.parse", "fouriertree.expr.tokens", "fouriertree.expr.text", "fouriertree.fit.guesses",
     "fouriertree.saving", "fouriertree.model", "fouriertree.cli.fitting.settings", "fouriertree.io.tables.table",
     "fouriertree.data.checks", "fouriertree.io.tables.header", "fouriertree.io.tables.text", "fouriertree.export.names",
     "fouriertree.export.sql", "fouriertree.export.latex", "fouriertree.export.excel",

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from fouriertree.stopping import Stop
+from fouriertree.fit.stopping import Stop
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fouriertree.expr import ParseError, PrimitiveSet, parse
-from fouriertree.guesses import STARTS, parse_guesses
+from fouriertree.fit.guesses import STARTS, parse_guesses
 
 DEFAULT = PrimitiveSet.default()
 

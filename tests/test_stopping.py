@@ -15,7 +15,7 @@ import pytest
 
 import fouriertree
 from fouriertree import FTG, SymbolicRegressor, estimator, memory, stopping
-from fouriertree.stopping import ONE_PRESS, Presses, Stop, undisturbed
+from fouriertree.fit.stopping import ONE_PRESS, Presses, Stop, undisturbed
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="sends signals")
 AT_ONCE = 5.0  #: seconds that a busy machine may take for what should take a fraction of one
@@ -283,7 +283,7 @@ MEASURED = """
 import resource, sys
 import numpy as np
 from fouriertree import FTG, SymbolicRegressor
-from fouriertree.memory import resident_megabytes
+from fouriertree.fit.memory import resident_megabytes
 search = FTG() if sys.argv[1] == "ftg" else None
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(1_000_000, 3)), rng.normal(size=1_000_000)

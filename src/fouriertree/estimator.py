@@ -31,18 +31,18 @@ from fouriertree.data.checks import (
 from fouriertree.data.duplicates import Table, counted
 from fouriertree.expr import PrimitiveSet
 from fouriertree.expr.complexity import Complexity
+from fouriertree.fit.guesses import parse_guesses
+from fouriertree.fit.memory import check_memory, memory_watch
+from fouriertree.fit.pipeline import Fitting, Wishes, compile_everything
+from fouriertree.fit.stopping import Stop, undisturbed
 from fouriertree.fitted import FittedFormulas, error_sizes, plain_parameters
-from fouriertree.fitting import Fitting, Wishes, compile_everything
-from fouriertree.guesses import parse_guesses
 from fouriertree.journal import Earlier, Journal, changed, check_same_data, parameters_of
-from fouriertree.memory import check_memory, memory_watch
 from fouriertree.outputs import fit_outputs, forget_outputs, names_of_outputs
 from fouriertree.runs import RunFolder
 from fouriertree.saving import ModelFileWarning, file_of, fingerprint, versions_here, writable
 from fouriertree.search import Search
 from fouriertree.search.nesting import Nesting
 from fouriertree.search.observers import Found
-from fouriertree.stopping import Stop, undisturbed
 from fouriertree.uncertainty.intervals import left_out_scores, rows_for
 
 Floats = NDArray[np.float64]

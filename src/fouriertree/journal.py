@@ -6,7 +6,7 @@ import io
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +15,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fouriertree.expr import PrimitiveSet
+from fouriertree.fit.history import Image
 from fouriertree.problems import Problem
 from fouriertree.runs import RunError, RunFolder, RunFolderWarning
 from fouriertree.runs.folder import FAILED, FINISHED, FRONT, INTERRUPTED, MODEL, RUNNING, now, reason_of
 from fouriertree.runs.recorder import Checkpoints, Recorder
-from fouriertree.search import Budget, Observer, Resumable, Search, Standing
+from fouriertree.search import Observer, Resumable, Search, Standing
 from fouriertree.search.observers import Found, Patience
 
 Floats = NDArray[np.float64]
-#: target and weights of all rows
-Image = tuple[Floats, Floats]
 
 #: why a search ends that nobody has ended before its time; others can go on
 UNFINISHED = ("interrupted", "stopped", "memory used up")
@@ -175,19 +174,6 @@ def reopened(search: Search[Any], problem: Problem, seed: int, state: Any) -> An
         return state
     snapshot = search.snapshot(state)
     return state if snapshot is None else search.restore(problem, seed, {**snapshot, "finished": None})
-
-
-def extended(budget: Budget, found: Found) -> Budget:
-    """The same limits once more, for a search that goes on: its counts begin where they stood."""
-
-    def more(limit: int | None, spent: int) -> int | None:
-        return None if limit is None else limit + spent
-
-    return replace(
-        budget,
-        max_traverses=more(budget.max_traverses, found.traverses),
-        max_candidates=more(budget.max_candidates, found.candidates),
-    )
 
 
 def check_same_data(folder: RunFolder, found: str) -> None:

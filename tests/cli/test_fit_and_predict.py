@@ -245,7 +245,7 @@ INTERRUPTED = """
 import os, signal, time
 from fouriertree import files, fitting
 from fouriertree.search import Hybrid
-from fouriertree.stopping import ONE_PRESS
+from fouriertree.fit.stopping import ONE_PRESS
 
 def first(call, number, times=1):
     calls = []

@@ -12,7 +12,7 @@ from fouriertree.criteria.losses import as_loss
 from fouriertree.data.checks import whole_limit
 from fouriertree.export import ExportError, export
 from fouriertree.expr import ParseError
-from fouriertree.guesses import parse_guesses
+from fouriertree.fit.guesses import parse_guesses
 from fouriertree.saving import ModelFileError, file_of, from_bytes, from_json
 from fuzz.models import model_files
 

@@ -136,7 +136,7 @@ def warnings_are_notes() -> Iterator[None]:
 @contextmanager
 def refusals_are_errors() -> Iterator[None]:
     """Inside, a run that cannot go on, and a limit that cannot be kept, are the user's to change."""
-    from fouriertree.memory import MemoryLimitError
+    from fouriertree.fit.memory import MemoryLimitError
     from fouriertree.runs import RunError
 
     try:

@@ -11,7 +11,7 @@ from types import FrameType
 
 import typer
 
-from fouriertree.stopping import INTERRUPTED, Presses, Stop
+from fouriertree.fit.stopping import INTERRUPTED, Presses, Stop
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

@@ -60,7 +60,7 @@ def check_guesses(guesses: list[str], X: pd.DataFrame, operators: PrimitiveSet |
     if not guesses:
         return
     from fouriertree.expr import ParseError, PrimitiveSet
-    from fouriertree.guesses import parse_guesses
+    from fouriertree.fit.guesses import parse_guesses
 
     for guess in guesses:
         try:

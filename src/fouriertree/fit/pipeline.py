@@ -20,7 +20,8 @@ from fouriertree.engine import CompiledEngine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
-from fouriertree.journal import Image, Journal, extended
+from fouriertree.fit.history import History, Image, extended
+from fouriertree.fit.stopping import INTERRUPTED, Stop
 from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
 from fouriertree.search import Budget, Hybrid, Observer, Search, run
@@ -29,7 +30,6 @@ from fouriertree.search.observers import Found, Patience, ProgressBar
 from fouriertree.selection.linear_baseline import beside_a_line, lines, through_all_columns
 from fouriertree.selection.table import ROUNDING, Row, choose, finished, tabulated, terms_for
 from fouriertree.space import EmpiricalSpace
-from fouriertree.stopping import INTERRUPTED, Stop
 
 #: rows that the hybrid looks at, where there are more
 MOST_ROWS = 20_000
@@ -78,7 +78,7 @@ class Fitting:
     """A fit that runs.  `started` is when it did, by the clock `time.monotonic`."""
 
     def __init__(
-        self, wishes: Wishes, everything: Rows, stop: Stop, journal: Journal, started: float
+        self, wishes: Wishes, everything: Rows, stop: Stop, journal: History, started: float
     ) -> None:
         self.wishes = wishes
         self.everything = everything

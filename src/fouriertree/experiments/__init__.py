@@ -1,0 +1,1 @@
+"""Experiments with the package, which nothing imports but the command line: the paper's, and benchmarks."""
