@@ -13,7 +13,7 @@ from fouriertree import Model, SymbolicRegressor
 from fouriertree.engine import ReferenceEngine
 from fouriertree.export import ExportError, export
 from fouriertree.expr import parse
-from fouriertree.saving import ModelFileError, file_of, from_bytes
+from fouriertree.runs.model_file import ModelFileError, file_of, from_bytes
 
 from .cases import check_sentence
 

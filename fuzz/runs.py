@@ -13,7 +13,7 @@ import numpy as np
 from fouriertree import Expression
 from fouriertree.expr import parse
 from fouriertree.runs import RunError, RunFolder
-from fouriertree.snapshots import FORMAT, VERSION, SnapshotError, from_bytes, to_bytes
+from fouriertree.runs.snapshots import FORMAT, VERSION, SnapshotError, from_bytes, to_bytes
 
 from .cases import check_sentence, scratch
 from .commands import invoke

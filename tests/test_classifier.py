@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fouriertree import SymbolicClassifier, SymbolicRegressor
 from fouriertree.criteria.losses import probabilities
-from fouriertree.saving import ModelFileError
+from fouriertree.runs.model_file import ModelFileError
 
 FEW, SOME = 1000, 20_000
 pytestmark = pytest.mark.filterwarnings("ignore::fouriertree.fitted.OutsideWarning")

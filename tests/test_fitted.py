@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from fouriertree import PrimitiveSet, SymbolicRegressor
 from fouriertree.fitted import MOST_SCORES, OutsideWarning, error_sizes, outside
-from fouriertree.saving import ModelFileError
+from fouriertree.runs.model_file import ModelFileError
 
 rng = np.random.default_rng(0)
 X = pd.DataFrame(rng.uniform(0.5, 2.0, (120, 3)), columns=["speed", "50 % mass", "größe"])

@@ -14,7 +14,7 @@ from fouriertree.fitted import error_sizes
 from fouriertree.io.strict_json import encoded, plain
 from fouriertree.runs import RunFolder
 from fouriertree.runs.folder import FAILED, FINISHED, INTERRUPTED
-from fouriertree.saving import ModelFileError, ModelFileWarning
+from fouriertree.runs.model_file import ModelFileError, ModelFileWarning
 from fouriertree.uncertainty.intervals import conformal_quantile, left_out_scores
 
 FLOATS = st.floats() | st.sampled_from([np.float64("nan"), np.float32("inf"), np.array([1.0, np.nan])])

@@ -13,7 +13,7 @@ from sklearn.model_selection import cross_val_score
 
 from fouriertree import FTG, SymbolicRegressor
 from fouriertree.outputs import names_of_outputs
-from fouriertree.saving import ModelFileError, load
+from fouriertree.runs.model_file import ModelFileError, load
 
 SOME = 8000
 

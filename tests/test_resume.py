@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from fouriertree import FTG, RampedHalfAndHalf, SymbolicRegressor, fitting
-from fouriertree.journal import Journal
 from fouriertree.runs import RunError, RunFolder, RunFolderWarning
 from fouriertree.runs import folder as folders
+from fouriertree.runs.journal import Journal
 from fouriertree.runs.recorder import Checkpoints
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fouriertree import Expression, PrimitiveSet
 from fouriertree.expr import parse
-from fouriertree.snapshots import MARKS, SnapshotError, from_bytes, to_bytes
+from fouriertree.runs.snapshots import MARKS, SnapshotError, from_bytes, to_bytes
 
 numbers = st.integers() | st.floats() | st.booleans() | st.none()
 leaves = numbers | st.text(max_size=10) | st.binary(max_size=10)

@@ -36,10 +36,10 @@ from fouriertree.fit.memory import check_memory, memory_watch
 from fouriertree.fit.pipeline import Fitting, Wishes, compile_everything
 from fouriertree.fit.stopping import Stop, undisturbed
 from fouriertree.fitted import FittedFormulas, error_sizes, plain_parameters
-from fouriertree.journal import Earlier, Journal, changed, check_same_data, parameters_of
 from fouriertree.outputs import fit_outputs, forget_outputs, names_of_outputs
 from fouriertree.runs import RunFolder
-from fouriertree.saving import ModelFileWarning, file_of, fingerprint, versions_here, writable
+from fouriertree.runs.journal import Earlier, Journal, changed, check_same_data, parameters_of
+from fouriertree.runs.model_file import ModelFileWarning, file_of, fingerprint, versions_here, writable
 from fouriertree.search import Search
 from fouriertree.search.nesting import Nesting
 from fouriertree.search.observers import Found

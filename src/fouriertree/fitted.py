@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fouriertree.bundles import is_bundle
 from fouriertree.data.checks import refuse_unclear
 from fouriertree.engine import CompiledEngine
 from fouriertree.errors import shortened
@@ -26,7 +25,8 @@ from fouriertree.outputs import (
     save_outputs,
 )
 from fouriertree.questions import Questions
-from fouriertree.saving import ModelFileError, SavedFormulas, load, save, versions_here
+from fouriertree.runs.bundles import is_bundle
+from fouriertree.runs.model_file import ModelFileError, SavedFormulas, load, save, versions_here
 from fouriertree.selection.table import table_text
 from fouriertree.uncertainty.intervals import linear_prediction_bounds, prediction_bounds
 

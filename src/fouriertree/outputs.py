@@ -10,9 +10,9 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
-from fouriertree.bundles import load_bundle, save_bundle
 from fouriertree.data.checks import draw_seed, numeric_target, refuse_unclear
 from fouriertree.expr import PrimitiveSet
+from fouriertree.runs.bundles import load_bundle, save_bundle
 
 FORMAT = "fouriertree-outputs"
 #: why a search ends that somebody has ended

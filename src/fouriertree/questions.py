@@ -155,7 +155,7 @@ class Questions:
     ) -> None:  # fmt: skip
         """Write a page of HTML with everything about the chosen formula; with `refits`, its stability, too."""
         from fouriertree.report import html
-        from fouriertree.reporting import content_of
+        from fouriertree.report.regressor import content_of
 
         X, y, _ = self._data(X, y)
         write_whole(Path(path), html(content_of(self, target, X, y, refits, progress)).encode())

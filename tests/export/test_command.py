@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from fouriertree import Model, parse
 from fouriertree.cli import app
 from fouriertree.export import TARGETS
-from fouriertree.saving import SavedFormulas, save
+from fouriertree.runs.model_file import SavedFormulas, save
 from fouriertree.selection.table import COLUMNS
 
 NAMES = ("angle", "top speed")

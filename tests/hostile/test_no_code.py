@@ -10,7 +10,7 @@ import fouriertree
 from fouriertree import Model, SymbolicRegressor, parse
 from fouriertree.export import export, jax_function, torch_module
 from fouriertree.expr import ParseError
-from fouriertree.saving import ModelFileError, file_of
+from fouriertree.runs.model_file import ModelFileError, file_of
 from fuzz.models import model_files
 
 SOURCE = Path(fouriertree.__file__).parent
@@ -125,6 +125,6 @@ def test_a_name_is_never_run_where_a_module_is_made_at_once(tmp_path):
 def test_a_saved_model_holds_nothing_but_json():
     for content in model_files():
         assert json.loads(content)
-    from fouriertree.saving import from_bytes
+    from fouriertree.runs.model_file import from_bytes
 
     assert file_of(from_bytes(model_files()[0])) == model_files()[0]

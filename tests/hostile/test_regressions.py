@@ -13,7 +13,7 @@ from fouriertree.data.checks import whole_limit
 from fouriertree.export import ExportError, export
 from fouriertree.expr import ParseError
 from fouriertree.fit.guesses import parse_guesses
-from fouriertree.saving import ModelFileError, file_of, from_bytes, from_json
+from fouriertree.runs.model_file import ModelFileError, file_of, from_bytes, from_json
 from fuzz.models import model_files
 
 X = np.random.default_rng(0).normal(size=(12, 2))

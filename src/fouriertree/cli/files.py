@@ -15,7 +15,7 @@ from fouriertree.io.tables.source import DASH
 if TYPE_CHECKING:
     from fouriertree.estimator import SymbolicRegressor
     from fouriertree.model import Model
-    from fouriertree.saving import SavedFormulas
+    from fouriertree.runs.model_file import SavedFormulas
 
 
 def check_writable(path: Path, *inputs: Path) -> None:
@@ -74,7 +74,7 @@ class SavedModel:
 
 def save_model(path: Path, regressor: SymbolicRegressor, target: str) -> None:
     """Write the formulas of a fitted regressor; numbers are exact."""
-    from fouriertree.saving import ModelFileError
+    from fouriertree.runs.model_file import ModelFileError
 
     try:
         regressor.save(path, target)
@@ -87,7 +87,7 @@ def save_model(path: Path, regressor: SymbolicRegressor, target: str) -> None:
 def load_regressor(path: Path) -> tuple[SymbolicRegressor, str]:
     """The regressor of a model file, and the name of its target."""
     from fouriertree.estimator import SymbolicRegressor
-    from fouriertree.saving import ModelFileError
+    from fouriertree.runs.model_file import ModelFileError
 
     saved = read_saved(path)
     try:
@@ -106,7 +106,7 @@ def load_model(path: Path, row: int | None = None) -> SavedModel:
 
 
 def read_saved(path: Path) -> SavedFormulas:
-    from fouriertree.saving import ModelFileError, load
+    from fouriertree.runs.model_file import ModelFileError, load
 
     try:
         return load(path)

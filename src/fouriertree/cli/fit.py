@@ -115,7 +115,7 @@ def make_regressor(settings: dict[str, Any], wish: Wish, folder: RunFolder | Non
 def warnings_are_notes() -> Iterator[None]:
     """Inside, what cannot be written to a run folder or a model file is one line on stderr, as all notes are."""
     from fouriertree.runs import RunFolderWarning
-    from fouriertree.saving import ModelFileWarning
+    from fouriertree.runs.model_file import ModelFileWarning
 
     ours = (RunFolderWarning, ModelFileWarning)
     with warnings.catch_warnings():

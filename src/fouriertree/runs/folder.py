@@ -21,7 +21,7 @@ from typing import IO, Any
 from fouriertree.expr import PrimitiveSet
 from fouriertree.io.files import write_whole
 from fouriertree.io.strict_json import encoded
-from fouriertree.snapshots import SnapshotError, from_bytes, to_bytes
+from fouriertree.runs.snapshots import SnapshotError, from_bytes, to_bytes
 
 FORMAT, VERSION = "fouriertree-run", 1
 RUN, EVENTS, FRONT, MODEL, LOCK = "run.json", "events.jsonl", "front.csv", "model.json", "lock"

@@ -41,7 +41,7 @@ class Resumable(Protocol[S]):
     """A search whose state can be written down and gone on from, in another process, to the same end bit by bit."""
 
     def snapshot(self, state: S) -> dict[str, Any] | None:
-        """Plain data, arrays and expressions (see `fouriertree.snapshots`); None where the state is not complete."""
+        """Plain data, arrays and expressions (see `runs.snapshots`); None where the state is not complete."""
         ...
 
     def restore(self, problem: Problem, seed: int, saved: Mapping[str, Any]) -> S: ...

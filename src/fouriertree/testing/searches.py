@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from fouriertree.problems import Problem
+from fouriertree.runs.snapshots import from_bytes, to_bytes
 from fouriertree.search import (
     Accepted,
     Budget,
@@ -30,7 +31,6 @@ from fouriertree.search import (
     StopSearch,
     run,
 )
-from fouriertree.snapshots import from_bytes, to_bytes
 
 Check = Callable[[Search[Any], Problem, np.random.Generator], None]
 BUDGET = Budget(max_traverses=600, target_loss=1e-8)

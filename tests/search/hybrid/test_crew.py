@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from fouriertree import EmpiricalSpace, Grammar, PrimitiveSet, Problem
+from fouriertree.runs.snapshots import to_bytes
 from fouriertree.search import Budget, Hybrid, run
 from fouriertree.search.hybrid import crew as crews
 from fouriertree.search.hybrid import plan as plans
 from fouriertree.search.hybrid.worker import Growths, Piece, Step, Turn, answers
-from fouriertree.snapshots import to_bytes
 
 BUDGET = Budget(max_candidates=400_000)
 

@@ -43,7 +43,7 @@ class Outcome:
 
     def finish(self, files: Files) -> None:
         """Write the files and print the table: files first, since stdout may fail, and each whatever the others do."""
-        from fouriertree.journal import UNFINISHED
+        from fouriertree.runs.journal import UNFINISHED
 
         steps: list[tuple[Path | None, Callable[[Path], str]]] = [
             (files.model, self.save),

@@ -10,7 +10,14 @@ from typing import Any
 from fouriertree._version import __version__
 from fouriertree.expr import PrimitiveSet
 from fouriertree.io.files import write_whole
-from fouriertree.saving import ModelFileError, SavedFormulas, read_json, to_json, understood, writable
+from fouriertree.runs.model_file import (
+    ModelFileError,
+    SavedFormulas,
+    read_json,
+    to_json,
+    understood,
+    writable,
+)
 
 VERSION = 1
 #: what `format` says in such a file, and which class reads it
