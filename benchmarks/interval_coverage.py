@@ -22,8 +22,8 @@ from bars import Bar, finish
 from numpy.typing import NDArray
 
 from fouriertree import SymbolicRegressor
+from fouriertree.estimators.fitted import METHODS, OutsideWarning
 from fouriertree.expr import Expression, parse
-from fouriertree.fitted import METHODS, OutsideWarning
 from fouriertree.model import Model
 from fouriertree.projection.refit import fitted_numbers
 from fouriertree.uncertainty.intervals import calibration_scores, linear_prediction_bounds, prediction_bounds

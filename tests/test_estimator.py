@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fouriertree import FTG, GramSVD, Hybrid, PrimitiveSet, SymbolicRegressor
-from fouriertree.fitted import OutsideWarning
+from fouriertree.estimators.fitted import OutsideWarning
 from fouriertree.search.hybrid.hybrid import LAW
 
 #: candidates that are looked at in a moment; without a limit, noise is searched for as long as there are ideas
@@ -22,7 +22,7 @@ LAW_OF_A_PENDULUM = "-0.4*velocity - 19.62*sin(angle)"
 
 
 # Rows of weight zero are predicted, too, and may lie outside of the others.
-@pytest.mark.filterwarnings("ignore::fouriertree.fitted.OutsideWarning")
+@pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.OutsideWarning")
 @parametrize_with_checks([SymbolicRegressor(max_evaluations=SOME)])
 def test_scikit_learn_finds_nothing_to_object_to(estimator, check):
     check(estimator)
@@ -345,7 +345,7 @@ def test_a_fitted_model_survives_pickle_and_a_clone_is_not_fitted(fitted, pendul
     assert not hasattr(clone(fitted), "equations_")
 
 
-@pytest.mark.filterwarnings("ignore::fouriertree.fitted.OutsideWarning")
+@pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.OutsideWarning")
 def test_it_works_in_a_pipeline_and_in_cross_validation(pendulum):
     X, y = pendulum
     pipeline = make_pipeline(MinMaxScaler((-1, 1)), SymbolicRegressor(max_evaluations=SOME, random_state=0))

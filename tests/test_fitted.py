@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from fouriertree import PrimitiveSet, SymbolicRegressor
-from fouriertree.fitted import MOST_SCORES, OutsideWarning, error_sizes, outside
+from fouriertree.estimators.fitted import MOST_SCORES, OutsideWarning, error_sizes, outside
 from fouriertree.runs.model_file import ModelFileError
 
 rng = np.random.default_rng(0)

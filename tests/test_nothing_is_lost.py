@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fouriertree import FTG, CanonicalGP, OnePlusLambda, SymbolicRegressor
+from fouriertree.estimators.fitted import error_sizes
 from fouriertree.expr import parse
-from fouriertree.fitted import error_sizes
 from fouriertree.io.strict_json import encoded, plain
 from fouriertree.runs import RunFolder
 from fouriertree.runs.folder import FAILED, FINISHED, INTERRUPTED

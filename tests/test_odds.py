@@ -8,7 +8,14 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 from scipy.special import logit, softmax
 
-from fouriertree.odds import AS_THEY_ARE, as_counts, second_share, shares, sharpness, smoothed
+from fouriertree.estimators.calibration import (
+    AS_THEY_ARE,
+    as_counts,
+    second_share,
+    shares,
+    sharpness,
+    smoothed,
+)
 
 log_odds = arrays(float, (4, 3), elements=st.floats(-40.0, 40.0))
 

@@ -12,7 +12,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import cross_val_score
 
 from fouriertree import FTG, SymbolicRegressor
-from fouriertree.outputs import names_of_outputs
+from fouriertree.estimators.multioutput import names_of_outputs
 from fouriertree.runs.model_file import ModelFileError, load
 
 SOME = 8000
@@ -117,7 +117,7 @@ def test_one_column_is_one_target(motion):
     assert model.predict(X).shape == (80,)
 
 
-@pytest.mark.filterwarnings("ignore::fouriertree.fitted.OutsideWarning")
+@pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.OutsideWarning")
 def test_cross_validation_judges_all_targets(motion):
     X, Y = motion
     model = SymbolicRegressor(max_evaluations=SOME, random_state=0)

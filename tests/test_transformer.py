@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fouriertree import Model, SymbolicTransformer, parse
-from fouriertree.transformer import explaining, terms_of
+from fouriertree.estimators.transformer import explaining, terms_of
 
 FEW = 1000
 

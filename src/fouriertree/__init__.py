@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from fouriertree._version import __version__
 
 if TYPE_CHECKING:
-    from fouriertree.classifier import SymbolicClassifier
     from fouriertree.engine import CompiledEngine, ReferenceEngine, evaluate, inner_products
-    from fouriertree.estimator import SymbolicRegressor
+    from fouriertree.estimators.classifier import SymbolicClassifier
+    from fouriertree.estimators.regressor import SymbolicRegressor
+    from fouriertree.estimators.transformer import SymbolicTransformer
     from fouriertree.expr import Expression, PrimitiveSet, differentiate, parse
     from fouriertree.expr.canonical import simplify
     from fouriertree.expr.generate import GenerateComposition, Grammar, RampedHalfAndHalf
@@ -35,13 +36,12 @@ if TYPE_CHECKING:
         run,
     )
     from fouriertree.space import EmpiricalSpace, PolynomialSpace, QuadratureSpace
-    from fouriertree.transformer import SymbolicTransformer
 
 # Imported when first asked for: scikit-learn and Numba take a second that `fouriertree --help` need not wait.
 _HOMES = {
-    "classifier": ("SymbolicClassifier",),
+    "estimators.classifier": ("SymbolicClassifier",),
     "engine": ("CompiledEngine", "ReferenceEngine", "evaluate", "inner_products"),
-    "estimator": ("SymbolicRegressor",),
+    "estimators.regressor": ("SymbolicRegressor",),
     "expr": ("Expression", "PrimitiveSet", "differentiate", "parse"),
     "expr.canonical": ("simplify",),
     "expr.generate": ("GenerateComposition", "Grammar", "RampedHalfAndHalf"),
@@ -50,7 +50,7 @@ _HOMES = {
     "projection": ("GramSVD", "IncrementalQR"),
     "search": ("FTG", "AbsoluteProduct", "Budget", "CanonicalGP", "Cosine", "Hybrid", "OnePlusLambda", "run"),
     "space": ("EmpiricalSpace", "PolynomialSpace", "QuadratureSpace"),
-    "transformer": ("SymbolicTransformer",),
+    "estimators.transformer": ("SymbolicTransformer",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

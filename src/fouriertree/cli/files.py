@@ -13,7 +13,7 @@ from fouriertree.io import files
 from fouriertree.io.tables.source import DASH
 
 if TYPE_CHECKING:
-    from fouriertree.estimator import SymbolicRegressor
+    from fouriertree.estimators.regressor import SymbolicRegressor
     from fouriertree.model import Model
     from fouriertree.runs.model_file import SavedFormulas
 
@@ -86,7 +86,7 @@ def save_model(path: Path, regressor: SymbolicRegressor, target: str) -> None:
 
 def load_regressor(path: Path) -> tuple[SymbolicRegressor, str]:
     """The regressor of a model file, and the name of its target."""
-    from fouriertree.estimator import SymbolicRegressor
+    from fouriertree.estimators.regressor import SymbolicRegressor
     from fouriertree.runs.model_file import ModelFileError
 
     saved = read_saved(path)

@@ -18,7 +18,7 @@ from fouriertree.cli.output import note
 
 if TYPE_CHECKING:
     from fouriertree.cli.fitting.columns import Sample
-    from fouriertree.estimator import SymbolicRegressor
+    from fouriertree.estimators.regressor import SymbolicRegressor
     from fouriertree.runs import RunFolder
 
 EXAMPLES = examples(
@@ -102,7 +102,7 @@ def fit_table(
 
 
 def make_regressor(settings: dict[str, Any], wish: Wish, folder: RunFolder | None) -> SymbolicRegressor:
-    from fouriertree.estimator import SymbolicRegressor
+    from fouriertree.estimators.regressor import SymbolicRegressor
 
     if folder is not None:
         return SymbolicRegressor.of_run(folder, progress=True, **settings)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from fouriertree.estimator import SymbolicRegressor
+    from fouriertree.estimators.regressor import SymbolicRegressor
 
 
 EXAMPLES = examples(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fouriertree.cli.fitting.unseen import Judgement
-    from fouriertree.estimator import SymbolicRegressor
+    from fouriertree.estimators.regressor import SymbolicRegressor
 
 LONGEST = 300
 SHORTENED = "Long formulas are shortened in this table; a model file (-o) keeps them whole."

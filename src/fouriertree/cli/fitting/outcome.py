@@ -16,7 +16,7 @@ from fouriertree.cli.show import show
 if TYPE_CHECKING:
     from fouriertree.cli.fitting.columns import Sample
     from fouriertree.cli.fitting.unseen import Judgement
-    from fouriertree.estimator import SymbolicRegressor
+    from fouriertree.estimators.regressor import SymbolicRegressor
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fouriertree.data.checks import refuse_unclear
 from fouriertree.engine import CompiledEngine
 from fouriertree.errors import shortened
-from fouriertree.expr import PrimitiveSet
-from fouriertree.model import Model
-from fouriertree.outputs import (
+from fouriertree.estimators.inspection import Questions
+from fouriertree.estimators.multioutput import (
     has_outputs,
     load_outputs,
     predict_outputs,
     refuse_outputs,
     save_outputs,
 )
-from fouriertree.questions import Questions
+from fouriertree.expr import PrimitiveSet
+from fouriertree.model import Model
 from fouriertree.runs.bundles import is_bundle
 from fouriertree.runs.model_file import ModelFileError, SavedFormulas, load, save, versions_here
 from fouriertree.selection.table import table_text

@@ -29,14 +29,14 @@ from fouriertree.data.checks import (
     refuse_unclear,
 )
 from fouriertree.data.duplicates import Table, counted
+from fouriertree.estimators.fitted import FittedFormulas, error_sizes, plain_parameters
+from fouriertree.estimators.multioutput import fit_outputs, forget_outputs, names_of_outputs
 from fouriertree.expr import PrimitiveSet
 from fouriertree.expr.complexity import Complexity
 from fouriertree.fit.guesses import parse_guesses
 from fouriertree.fit.memory import check_memory, memory_watch
 from fouriertree.fit.pipeline import Fitting, Wishes, compile_everything
 from fouriertree.fit.stopping import Stop, undisturbed
-from fouriertree.fitted import FittedFormulas, error_sizes, plain_parameters
-from fouriertree.outputs import fit_outputs, forget_outputs, names_of_outputs
 from fouriertree.runs import RunFolder
 from fouriertree.runs.journal import Earlier, Journal, changed, check_same_data, parameters_of
 from fouriertree.runs.model_file import ModelFileWarning, file_of, fingerprint, versions_here, writable

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fouriertree.criteria.losses import LossFunction
 from fouriertree.data.checks import refuse_unclear
 from fouriertree.engine import CompiledEngine
-from fouriertree.estimator import SymbolicRegressor
+from fouriertree.estimators.regressor import SymbolicRegressor
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.model import Model
 

@@ -14,11 +14,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fouriertree.data.checks import draw_seed, refuse_unclear
-from fouriertree.estimator import SymbolicRegressor
+from fouriertree.estimators.calibration import AS_THEY_ARE, second_share, shares, sharpness, smoothed
+from fouriertree.estimators.fitted import plain_parameters
+from fouriertree.estimators.multioutput import ENDED_BY_SOMEBODY, LIMITS, share
+from fouriertree.estimators.regressor import SymbolicRegressor
 from fouriertree.expr import PrimitiveSet
-from fouriertree.fitted import plain_parameters
-from fouriertree.odds import AS_THEY_ARE, second_share, shares, sharpness, smoothed
-from fouriertree.outputs import ENDED_BY_SOMEBODY, LIMITS, share
 from fouriertree.runs.bundles import load_bundle, save_bundle
 from fouriertree.runs.model_file import ModelFileError
 
