@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.progress import track
 
 from fouriertree import SymbolicRegressor
-from fouriertree.bench.judge import exact, relative_error
-from fouriertree.bench.names import case_names
-from fouriertree.bench.suites import load
+from fouriertree.experiments.bench.judge import exact, relative_error
+from fouriertree.experiments.bench.names import case_names
+from fouriertree.experiments.bench.suites import load
 from fouriertree.search import Hybrid
 from fouriertree.search.hybrid.plan import PARTS
 

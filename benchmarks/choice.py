@@ -16,10 +16,10 @@ from bars import Bar, finish
 from tables_of_r import tables
 
 from fouriertree import SymbolicRegressor
-from fouriertree.bench.cases import Data
-from fouriertree.bench.judge import r2
-from fouriertree.bench.names import case_names
-from fouriertree.bench.suites import load
+from fouriertree.experiments.bench.cases import Data
+from fouriertree.experiments.bench.judge import r2
+from fouriertree.experiments.bench.names import case_names
+from fouriertree.experiments.bench.suites import load
 
 SUITE = "blackbox"
 #: how far below the line a formula may be

@@ -15,10 +15,10 @@ from rich.console import Console
 from rich.progress import track
 from scipy.stats import ks_2samp, mannwhitneyu
 
-from fouriertree.paper import authors, facts
-from fouriertree.paper.agreement import holm
-from fouriertree.paper.conventional import play
-from fouriertree.paper.tasks import TABLE, Task
+from fouriertree.experiments.paper import authors, facts
+from fouriertree.experiments.paper.agreement import holm
+from fouriertree.experiments.paper.conventional import play
+from fouriertree.experiments.paper.tasks import TABLE, Task
 
 RUNS = 100
 LEVEL = 0.01

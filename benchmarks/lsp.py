@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import track
 
 from fouriertree import FTG, Budget, run
-from fouriertree.paper.exact import exact_loss, integer_polynomial
+from fouriertree.experiments.paper.exact import exact_loss, integer_polynomial
 from fouriertree.problems import LargeScalePolynomial
 from fouriertree.search import Accepted, Event
 

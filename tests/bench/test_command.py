@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from fouriertree.bench.systems import SYSTEMS
 from fouriertree.cli import app
+from fouriertree.experiments.bench.systems import SYSTEMS
 
 
 @pytest.fixture

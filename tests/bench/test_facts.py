@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import sympy
 
-from fouriertree.bench.names import SUITES, case_names, facts, quick_names
-from fouriertree.bench.sampling import Range, table
-from fouriertree.bench.suites import draw, measured_path
+from fouriertree.experiments.bench.names import SUITES, case_names, facts, quick_names
+from fouriertree.experiments.bench.sampling import Range, table
+from fouriertree.experiments.bench.suites import draw, measured_path
 
 COUNTS = {
     "feynman": 48, "classic": 46, "strogatz": 6, "srsd-easy": 30, "first-principles": 6, "blackbox": 12,

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from fouriertree.bench.cases import Data, reordered
-from fouriertree.bench.forms import has_form
-from fouriertree.bench.formulas import parse, variables
+from fouriertree.experiments.bench.cases import Data, reordered
+from fouriertree.experiments.bench.forms import has_form
+from fouriertree.experiments.bench.formulas import parse, variables
 
 
 def recognised(formula, law, X):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fouriertree.bench.formulas import evaluate, parse, variables
+from fouriertree.experiments.bench.formulas import evaluate, parse, variables
 
 
 def test_guards_inside_of_guards_can_be_evaluated():

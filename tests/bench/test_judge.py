@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from fouriertree.bench import judge
-from fouriertree.bench.cases import Data, disguised
-from fouriertree.bench.formulas import evaluate, parse, variables
-from fouriertree.bench.suites import load
+from fouriertree.experiments.bench import judge
+from fouriertree.experiments.bench.cases import Data, disguised
+from fouriertree.experiments.bench.formulas import evaluate, parse, variables
+from fouriertree.experiments.bench.suites import load
 
 
 def case(formula, low, high):

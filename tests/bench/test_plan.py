@@ -2,8 +2,8 @@
 
 import pytest
 
-from fouriertree.bench.names import quick_names
-from fouriertree.bench.plan import Plan
+from fouriertree.experiments.bench.names import quick_names
+from fouriertree.experiments.bench.plan import Plan
 
 
 @pytest.fixture

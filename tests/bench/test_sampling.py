@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fouriertree.bench.names import case_names
-from fouriertree.bench.suites import load
+from fouriertree.experiments.bench.names import case_names
+from fouriertree.experiments.bench.suites import load
 
 SAMPLED = ["feynman", "classic", "strogatz", "srsd-easy"]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fouriertree.bench import runs
-from fouriertree.bench.store import Store
+from fouriertree.experiments.bench import runs
+from fouriertree.experiments.bench.store import Store
 
 
 def test_a_result_that_was_appended_is_there_when_the_store_is_opened_again(tmp_path, task):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from fouriertree.bench.bars import bars
-from fouriertree.bench.report import write
-from fouriertree.bench.summary import rows, solved, text_table
+from fouriertree.experiments.bench.bars import bars
+from fouriertree.experiments.bench.report import write
+from fouriertree.experiments.bench.summary import rows, solved, text_table
 
 
 @pytest.fixture

@@ -67,9 +67,9 @@ def test_the_script_of_a_shell_is_shown(process, shell):
 
 
 def test_the_words_are_those_of_the_package():
-    from fouriertree.bench.names import SUITES
-    from fouriertree.bench.systems import SYSTEMS
     from fouriertree.cli.fitting.settings import parse_operators
+    from fouriertree.experiments.bench.names import SUITES
+    from fouriertree.experiments.bench.systems import SYSTEMS
     from fouriertree.export import TARGETS
     from fouriertree.expr import PrimitiveSet
 

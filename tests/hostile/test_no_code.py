@@ -22,10 +22,10 @@ JUSTIFIED = {
     "cli/problems.py": {"compile", "exec"},  # a Python file that the user names to be run
     "export/jax_source.py": {"compile", "exec"},  # source that we wrote, with words of ours for names
     "export/torch_source.py": {"compile", "exec"},
-    "bench/formulas.py": {
+    "experiments/bench/formulas.py": {
         "parse_expr"
     },  # formulas of the package's own lists, and of the systems to compare with
-    "bench/sampling.py": {"sympify"},  # numbers of the package's own lists
+    "experiments/bench/sampling.py": {"sympify"},  # numbers of the package's own lists
     "report/mathml.py": {"sympify"},  # an expression of SymPy already, never a text
 }
 #: where pickles are read, and from whom

@@ -4,7 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fouriertree.paper.agreement import drift, holm, quartile_p, quartiles_p, rate_p, single_runs_p
+from fouriertree.experiments.paper.agreement import (
+    drift,
+    holm,
+    quartile_p,
+    quartiles_p,
+    rate_p,
+    single_runs_p,
+)
 
 
 def skewed(rng, n, scale=1.0):

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from fouriertree.paper import facts
-from fouriertree.paper.experiment import Experiment
-from fouriertree.paper.store import Store
-from fouriertree.paper.tasks import Task
-from fouriertree.paper.workers import here, in_processes
+from fouriertree.experiments.paper import facts
+from fouriertree.experiments.paper.experiment import Experiment
+from fouriertree.experiments.paper.store import Store
+from fouriertree.experiments.paper.tasks import Task
+from fouriertree.experiments.paper.workers import here, in_processes
 
 ARTEFACTS = (
     "runs.csv", "table.csv", "table.md", "table.tex", "agreement.csv", "agreement.md", "errors.csv", "speeds.csv",
@@ -78,7 +78,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(invoke, monkeypatch
                 raise KeyboardInterrupt
             yield result
 
-    monkeypatch.setattr("fouriertree.paper.experiment.in_processes", interrupted)
+    monkeypatch.setattr("fouriertree.experiments.paper.experiment.in_processes", interrupted)
     result = invoke("paper", "--runs", 1, "--only", "table", "-o", "out")
     assert result.exit_code == 130
     assert "3 more runs are kept in out, 42 are left; the same command goes on" in result.stderr
@@ -130,7 +130,7 @@ def check_nothing_is_done_again(invoke, monkeypatch, out):
         assert list(tasks) == []
         return iter(())
 
-    monkeypatch.setattr("fouriertree.paper.experiment.in_processes", forbidden)
+    monkeypatch.setattr("fouriertree.experiments.paper.experiment.in_processes", forbidden)
     before = {name: (out / name).read_bytes() for name in ("table.csv", "agreement.csv", "figures/lsp.svg")}
     assert invoke("paper", "--runs", 2, "-o", "out", "--authors", ".").exit_code == 0
     assert {name: (out / name).read_bytes() for name in before} == before

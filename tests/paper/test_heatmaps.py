@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from fouriertree.paper import facts
-from fouriertree.paper.heatmaps import draw, median_ratio, rate_difference
+from fouriertree.experiments.paper import facts
+from fouriertree.experiments.paper.heatmaps import draw, median_ratio, rate_difference
 
 
 def cell(grid, problem, exponent):

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from fouriertree.experiments.paper import conventional, facts, lsp
+from fouriertree.experiments.paper.conventional import Record, met, play
+from fouriertree.experiments.paper.exact import exact_loss, integer_polynomial
+from fouriertree.experiments.paper.polynomials import WatchedGP, shape_of_sum
+from fouriertree.experiments.paper.tasks import Task, perform, search_of
 from fouriertree.expr.generate import RampedHalfAndHalf
 from fouriertree.expr.polynomial import normal_form
-from fouriertree.paper import conventional, facts, lsp
-from fouriertree.paper.conventional import Record, met, play
-from fouriertree.paper.exact import exact_loss, integer_polynomial
-from fouriertree.paper.polynomials import WatchedGP, shape_of_sum
-from fouriertree.paper.tasks import Task, perform, search_of
 from fouriertree.problems import LargeScalePolynomial, get_problem
 from fouriertree.search import Budget, run
 

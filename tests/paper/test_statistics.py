@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fouriertree.paper import facts
-from fouriertree.paper.statistics import REACHED, errors, summary, table
-from fouriertree.paper.table import as_csv, as_latex, as_markdown, with_test_errors
+from fouriertree.experiments.paper import facts
+from fouriertree.experiments.paper.statistics import REACHED, errors, summary, table
+from fouriertree.experiments.paper.table import as_csv, as_latex, as_markdown, with_test_errors
 
 
 def test_statistics_are_those_of_the_successful_runs_only():

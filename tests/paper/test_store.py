@@ -2,9 +2,9 @@
 
 import pytest
 
-from fouriertree.paper.store import Store, read_journal
-from fouriertree.paper.tasks import Task, table_tasks
-from fouriertree.paper.workers import complete
+from fouriertree.experiments.paper.store import Store, read_journal
+from fouriertree.experiments.paper.tasks import Task, table_tasks
+from fouriertree.experiments.paper.workers import complete
 
 TASKS = table_tasks(4, algorithms=("FTG", "(1+1)-GP"))
 
@@ -64,7 +64,7 @@ def test_settings_that_change_results_are_part_of_the_key(monkeypatch):
     as_run, clean = (Task("table", "Canonical-GP", "koza1", 0, clean) for clean in (False, True))
     before = as_run.key
     assert before != clean.key
-    monkeypatch.setattr("fouriertree.paper.tasks.__version__", "another")
+    monkeypatch.setattr("fouriertree.experiments.paper.tasks.__version__", "another")
     assert as_run.key != before
     keys = {Task("table", algorithm, "koza1", 0).key for algorithm in ("FTG", "Orthonormal-FTG", "(1+1)-GP")}
     assert len(keys) == 3

@@ -166,8 +166,8 @@ def bench(
     per goal, and with status 1 if one of them is missed.
     """
     with document(as_json) as content:
-        from fouriertree.bench.plan import Plan
         from fouriertree.cli.benchmarks import planning, running
+        from fouriertree.experiments.bench.plan import Plan
 
         planning.check_folders(data, folder)
         data = data or (DATA if DATA.is_dir() else None)

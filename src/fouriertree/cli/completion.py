@@ -52,7 +52,7 @@ def columns(context: typer.Context, incomplete: str) -> list[str]:
 
 def cases(incomplete: str) -> list[str]:
     """The cases of all suites."""
-    from fouriertree.bench.names import SUITES, case_names
+    from fouriertree.experiments.bench.names import SUITES, case_names
 
     return beginning([name for suite in SUITES for name in case_names(suite)], incomplete)
 

@@ -17,7 +17,7 @@ from fouriertree.cli.options import one_of, whole_number
 from fouriertree.cli.output import say
 
 if TYPE_CHECKING:
-    from fouriertree.paper.experiment import Experiment
+    from fouriertree.experiments.paper.experiment import Experiment
 
 AUTHORS = Path("../shared/paper")
 
@@ -95,7 +95,7 @@ def paper(
     """
     with document(as_json) as content:
         check(quick, runs, authors, output)
-        from fouriertree.paper.workers import cores
+        from fouriertree.experiments.paper.workers import cores
 
         experiment = plan(quick, runs, only, output, authors or AUTHORS, clean)
         compute(experiment, jobs or cores())
@@ -118,8 +118,8 @@ def check(quick: bool, runs: int | None, authors: Path | None, output: Path) -> 
 def plan(
     quick: bool, runs: int | None, only: list[Part], output: Path, authors: Path, clean: bool
 ) -> Experiment:
-    from fouriertree.paper import experiment as e
-    from fouriertree.paper import facts
+    from fouriertree.experiments.paper import experiment as e
+    from fouriertree.experiments.paper import facts
 
     wanted = runs or (e.QUICK_RUNS if quick else facts.RUNS)
     return e.Experiment(
@@ -180,8 +180,8 @@ def progress() -> Any:
 
 def report(experiment: Experiment) -> dict[str, Any]:
     """Write everything, print the most important, and return it."""
-    from fouriertree.paper import agreement, artefacts, summary
-    from fouriertree.paper import report as page
+    from fouriertree.experiments.paper import agreement, artefacts, summary
+    from fouriertree.experiments.paper import report as page
 
     experiment = experiment.with_earlier_parts()
     found = artefacts.write_all(experiment)

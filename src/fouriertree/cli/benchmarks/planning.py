@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fouriertree.bench.names import FOLDER, MEASURED, SUITES, folder_table
 from fouriertree.cli.errors import InputError, listed, suggestion
 from fouriertree.cli.output import note
+from fouriertree.experiments.bench.names import FOLDER, MEASURED, SUITES, folder_table
 
 if TYPE_CHECKING:
-    from fouriertree.bench.plan import Plan
+    from fouriertree.experiments.bench.plan import Plan
 
 
 def check_folders(*paths: Path | None) -> None:
@@ -36,7 +36,7 @@ def chosen_suites(names: list[str], data: Path | None, folder: Path | None) -> l
 
 def chosen_systems(names: list[str]) -> list[str]:
     """The systems; those that are missing are skipped if all were wanted, and refused if they were named."""
-    from fouriertree.bench.systems import SYSTEMS
+    from fouriertree.experiments.bench.systems import SYSTEMS
 
     for name in names:
         if name not in (*SYSTEMS, "all"):
@@ -64,7 +64,7 @@ def check_cases(plan: Plan) -> None:
 
 def check_tables(plan: Plan) -> None:
     """InputError for a table of the user's that cannot be read, before hours of fits."""
-    from fouriertree.bench.sampling import own_table
+    from fouriertree.experiments.bench.sampling import own_table
 
     for suite, case in plan.chosen_cases():
         if suite == FOLDER and plan.folder is not None:

@@ -15,14 +15,14 @@ from fouriertree.cli.files import check_writable
 from fouriertree.cli.output import say
 
 if TYPE_CHECKING:
-    from fouriertree.bench.plan import Plan
-    from fouriertree.bench.store import Store
-    from fouriertree.bench.tasks import Task
+    from fouriertree.experiments.bench.plan import Plan
+    from fouriertree.experiments.bench.store import Store
+    from fouriertree.experiments.bench.tasks import Task
 
 
 def results(plan: Plan, folder: Path, jobs: int) -> list[dict[str, Any]]:
     """The results of all fits: those in the folder, and the missing ones after they have been run."""
-    from fouriertree.bench.store import Store
+    from fouriertree.experiments.bench.store import Store
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -36,7 +36,7 @@ def results(plan: Plan, folder: Path, jobs: int) -> list[dict[str, Any]]:
 
 def compute(tasks: list[Task], store: Store, plan: Plan, jobs: int) -> None:
     """Run what is missing, under a bar."""
-    from fouriertree.bench.runs import complete
+    from fouriertree.experiments.bench.runs import complete
 
     missing = [task for task in tasks if task not in store]
     if len(missing) < len(tasks):
@@ -92,8 +92,8 @@ def conclude(
     records: list[dict[str, Any]], folder: Path, report: Path | None, content: dict[str, Any]
 ) -> None:
     """Print the tables and the bars; leave with status 1 if one is short."""
-    from fouriertree.bench.bars import bars
-    from fouriertree.bench.summary import rows, text_table
+    from fouriertree.experiments.bench.bars import bars
+    from fouriertree.experiments.bench.summary import rows, text_table
 
     goals, table = bars(records), rows(records)
     say(text_table(table))
@@ -105,7 +105,7 @@ def conclude(
         "report": None,
     }
     if report is not None:
-        from fouriertree.bench.report import write
+        from fouriertree.experiments.bench.report import write
 
         try:
             write(report, records, goals, shlex.join(["fouriertree", *sys.argv[1:]]))

@@ -1,0 +1,171 @@
+"""Whether a formula is the law: SRBench's symbolic rule, and two numerical ones.
+
+`symbolic`
+    SRBench's rule: after simplification and rounding, model − truth is a constant, or model/truth is a constant other
+    than zero, and the test R² is above 0.5.  Constants are rounded to three decimals, as there.  That erases constants
+    of nature and spoils those of data in odd units; so a formula also passes with four significant digits, or with
+    three decimals in units of powers of ten in which no column and no target is tiny or huge, where it may also be
+    expanded or divided by its leading coefficients first.
+`exact`
+    The relative root mean square error on clean test rows is at most 1e-6; after training with noise, at most 1e-3.
+`equivalent`
+    On points of a box 10 % wider on either side than the data, computed with 30 digits, model − truth is constant to
+    1e-9 of the truth's deviation, or model/truth to 1e-9.  It catches forms that SymPy cannot bring together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fouriertree.experiments.bench.cases import Array, Data
+from fouriertree.experiments.bench.formulas import GUARD, evaluate
+from fouriertree.experiments.bench.rounding import DECIMALS, Units, as_they_are, in_forms, simplified
+
+EXACT, EXACT_WITH_NOISE, EQUIVALENT = 1e-6, 1e-3, 1e-9
+#: SRBench does not look at models below this R²
+LEAST_R2 = 0.5
+POINTS, DIGITS = 200, 30
+#: rounding moves a formula a little: one that is further than this from every multiple and every shift of the truth, or
+#: still so far after rounding, is another law, and numbers tell that much faster than algebra
+FAR_OFF, FAR_OFF_ROUNDED = 0.02, 0.003
+#: coefficients that are zero in so many decimals
+SMALL = 0.5 * 10**-DECIMALS
+
+
+def r2(y: Array, predicted: Array) -> float:
+    """1 − Σ(y − ŷ)²/Σ(y − ȳ)²; −∞ where a prediction is not a finite number."""
+    if not np.isfinite(predicted).all():
+        return -np.inf
+    with np.errstate(over="ignore"):
+        total = float(np.sum((y - y.mean()) ** 2))
+        return float(1.0 - np.sum((y - predicted) ** 2) / total) if total > 0.0 else -np.inf
+
+
+def relative_error(y: Array, predicted: Array) -> float:
+    """‖y − ŷ‖/‖y‖; ∞ where a prediction is not a finite number."""
+    if not np.isfinite(predicted).all():
+        return np.inf
+    return float(np.linalg.norm(y - predicted) / (np.linalg.norm(y) or 1.0))
+
+
+def exact(error: float, noise: float) -> bool:
+    return error <= (EXACT if noise == 0.0 else EXACT_WITH_NOISE)
+
+
+# The numerical form of the rule -------------------------------------------------------------------------------------
+def equivalent(model: Any, data: Data, tolerance: float = EQUIVALENT) -> bool:
+    """Whether model − truth or model/truth is constant on points that the model was not trained on."""
+    points = around(data)
+    m, t = (precise(formula, data.symbols, points) for formula in (model, data.truth))
+    known = sum(value is not None for value in t)
+    both = [(a, b) for a, b in zip(m, t, strict=True) if a is not None and b is not None]
+    # A model that is undefined where the truth is not is another function.
+    if known < POINTS // 4 or len(both) < 0.9 * known:
+        return False
+    return shifted_or_scaled([a for a, _ in both], [b for _, b in both], tolerance)
+
+
+def shifted_or_scaled(m: Sequence[Any], t: Sequence[Any], tolerance: float) -> bool:
+    """max|m − t − c| ≤ tolerance·std(t), or max|m − c·t| ≤ tolerance·rms(c·t) with c ≠ 0, for the best c.
+
+    >>> shifted_or_scaled([3.0, 4.0, 6.0], [1.0, 2.0, 4.0], 1e-9), shifted_or_scaled([2.0, 8.0], [1.0, 4.0], 1e-9)
+    (True, True)
+    """
+    n = len(t)
+    mean, shift = sum(t) / n, sum(a - b for a, b in zip(m, t, strict=True)) / n
+    deviation = (sum((b - mean) ** 2 for b in t) / n) ** 0.5
+    if max(abs(a - b - shift) for a, b in zip(m, t, strict=True)) <= tolerance * deviation:
+        return True
+    square = sum(b * b for b in t)
+    factor = sum(a * b for a, b in zip(m, t, strict=True)) / square if square else 0
+    rms = abs(factor) * (square / n) ** 0.5
+    return bool(rms > 0 and max(abs(a - factor * b) for a, b in zip(m, t, strict=True)) <= tolerance * rms)
+
+
+def around(data: Data) -> Array:
+    """Points of the data's box widened by a tenth on either side; columns keep the signs they have: (POINTS, n)."""
+    rng = np.random.default_rng(len(data.symbols))
+    low, high = data.box.T
+    span = high - low
+    wide = np.where(low >= 0.0, np.maximum(low - 0.1 * span, low / 1.2), low - 0.1 * span)
+    return rng.uniform(wide, high + 0.1 * span, (POINTS, len(low)))
+
+
+def precise(formula: Any, symbols: Sequence[Any], points: Array) -> list[Any]:
+    """Values with 30 digits; None where there is no finite real one."""
+    import mpmath
+    import sympy
+
+    guard = {"guarded": lambda a, guard, otherwise: a if abs(guard) > GUARD else otherwise}
+    function = sympy.lambdify(list(symbols), formula, modules=[guard, "mpmath"])
+    values: list[Any] = []
+    with mpmath.workdps(DIGITS):
+        for point in points.tolist():
+            try:
+                value = mpmath.mpmathify(function(*map(mpmath.mpf, point)))
+                values.append(value.real if value.imag == 0 and mpmath.isfinite(value) else None)
+            except (ZeroDivisionError, ValueError, OverflowError, TypeError):
+                values.append(None)
+    return values
+
+
+# The symbolic form of the rule --------------------------------------------------------------------------------------
+def symbolic(model: Any, data: Data) -> bool:
+    """SRBench's rule with constants rounded as there; or in units of powers of ten, in one of several forms."""
+    truth, points = data.truth, around(data)
+    if not near(model, truth, data.symbols, points, FAR_OFF):
+        return False
+    units = Units(data)
+    scaled, scaled_points = [units.of_formula(formula) for formula in (model, truth)], units.of_points(points)
+    return any(
+        near(m, t, data.symbols, points, FAR_OFF_ROUNDED) and same_law(m, t)
+        for m, t in as_they_are(model, truth)
+    ) or any(
+        near(m, t, data.symbols, scaled_points, FAR_OFF_ROUNDED) and same_law(m, t, SMALL)
+        for m, t in in_forms(*scaled)
+    )
+
+
+def near(model: Any, truth: Any, symbols: Sequence[Any], points: Array, tolerance: float) -> bool:
+    """Whether the rule can hold at all."""
+    m, t = (evaluate(formula, symbols, points) for formula in (model, truth))
+    good = np.isfinite(m) & np.isfinite(t)
+    return bool(
+        good.sum() >= POINTS // 4 and shifted_or_scaled(m[good].tolist(), t[good].tolist(), tolerance)
+    )
+
+
+def same_law(model: Any, truth: Any, small: float = 0.0) -> bool:
+    """Whether model − truth is a constant up to terms with `small` coefficients, or model/truth is one but not zero.
+
+    >>> import sympy
+    >>> x = sympy.Symbol("x")
+    >>> same_law(x**2 + 3, x**2), same_law(2 * sympy.sin(x), sympy.sin(x)), same_law(x, x**2)
+    (True, True, False)
+    """
+    import sympy
+
+    if not model.free_symbols or truth == 0:
+        return False
+    difference = without_small_terms(sympy.expand(model - truth), small)
+    if constant(difference):
+        return True
+    ratio = sympy.powsimp(model / truth)
+    if constant(ratio) or constant(sympy.cancel(ratio)):
+        return True
+    return constant(simplified(ratio)) or constant(without_small_terms(simplified(difference), small))
+
+
+def without_small_terms(formula: Any, small: float) -> Any:
+    """The sum without terms whose coefficient is below `small`: SRBench rounds the difference once more."""
+    import sympy
+
+    terms = sympy.Add.make_args(formula)
+    return sympy.Add(*(term for term in terms if abs(term.as_coeff_Mul()[0]) >= small))
+
+
+def constant(formula: Any) -> bool:
+    return bool(not formula.free_symbols and formula.is_finite is not False and formula.is_real is not False)

@@ -1,0 +1,59 @@
+"""The names of suites and cases, and the facts about them; imports nothing heavy, for completion in a shell."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+FEYNMAN, CLASSIC, STROGATZ, SRSD = "feynman", "classic", "strogatz", "srsd-easy"
+FIRST_PRINCIPLES, BLACKBOX, FOLDER = "first-principles", "blackbox", "folder"
+SUITES = (FEYNMAN, CLASSIC, STROGATZ, SRSD, FIRST_PRINCIPLES, BLACKBOX)
+#: suites of measurements, which need a folder of data
+MEASURED = (FIRST_PRINCIPLES, BLACKBOX)
+#: suites without a known law
+LAWLESS = (BLACKBOX, FOLDER)
+#: suffixes of tables of one's own
+TABLES = (".csv", ".tsv", ".parquet", ".xlsx")
+
+
+@cache
+def facts(name: str) -> dict[str, Any]:
+    text = files("fouriertree.experiments.bench").joinpath("facts", f"{name}.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+def case_names(suite: str, folder: Path | None = None) -> list[str]:
+    """Names of the cases of a suite; `folder` holds the tables of the suite "folder"."""
+    if suite == FOLDER:
+        return sorted(case_name(path) for path in folder.iterdir() if is_table(path)) if folder else []
+    if suite in MEASURED:
+        return list(facts("tables")[suite]["cases"])
+    if suite == STROGATZ:
+        return [f"strogatz_{system}{k}" for system in facts("strogatz") for k in (1, 2)]
+    return list(facts(suite.replace("-", "_")))
+
+
+def case_name(path: Path) -> str:
+    """What a table of one's own is called: without its suffix, if that is the usual one.
+
+    >>> case_name(Path("mine/line.csv")), case_name(Path("mine/line.parquet"))
+    ('line', 'line.parquet')
+    """
+    return path.stem if path.suffix == ".csv" else path.name
+
+
+def is_table(path: Path) -> bool:
+    return path.is_file() and path.name.lower().removesuffix(".gz").endswith(TABLES)
+
+
+def folder_table(folder: Path, case: str) -> Path:
+    """The file of a case."""
+    return folder / f"{case}.csv" if (folder / f"{case}.csv").exists() else folder / case
+
+
+def quick_names(suite: str) -> list[str]:
+    """The short list of a suite; empty where there is none."""
+    return list(facts("quick").get(suite, []))

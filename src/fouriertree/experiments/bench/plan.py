@@ -1,0 +1,62 @@
+"""What a benchmark consists of: suites, cases, systems, noises and seeds, multiplied out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fouriertree.experiments.bench.names import FOLDER, LAWLESS, MEASURED, case_names, quick_names
+from fouriertree.experiments.bench.systems import LINEAR
+from fouriertree.experiments.bench.tasks import Task
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`cases` are names, none for all of them; `data` holds measured tables, `folder` the tables of a user."""
+
+    suites: Sequence[str]
+    systems: Sequence[str]
+    noises: Sequence[float]
+    seeds: Sequence[int]
+    seconds: float
+    rows: int
+    cases: Sequence[str] = ()
+    quick: bool = False
+    disguise: bool = False
+    data: Path | None = None
+    folder: Path | None = None
+
+    def every_case(self) -> list[tuple[str, str]]:
+        """Suite and name of all cases of the suites."""
+        return [(suite, name) for suite in self.suites for name in case_names(suite, self.folder)]
+
+    def chosen_cases(self) -> list[tuple[str, str]]:
+        """Those of the cases that are asked for."""
+        every = self.every_case()
+        if self.cases:
+            return [(suite, name) for suite, name in every if name in self.cases]
+        if self.quick:
+            return [(suite, name) for suite, name in every if suite == FOLDER or name in quick_names(suite)]
+        return every
+
+    def tasks(self) -> list[Task]:
+        """All fits; the systems take turns on every case, so that half a run compares them on half the cases."""
+        return [
+            Task(suite, case, noise, system, seed, self.disguise, self.seconds, self.rows)
+            for suite, case in self.chosen_cases()
+            for noise in self.noises_of(suite)
+            for seed in dict.fromkeys(self.seeds)
+            for system in self.systems_of(suite)
+        ]
+
+    def noises_of(self, suite: str) -> list[float]:
+        """A table of measurements has noise enough."""
+        return [0.0] if suite in (*MEASURED, FOLDER) else list(dict.fromkeys(self.noises))
+
+    def systems_of(self, suite: str) -> list[str]:
+        """A table without a known law is compared with a linear model."""
+        return list(dict.fromkeys([*self.systems, LINEAR] if suite in LAWLESS else self.systems))
+
+    def folder_of(self, task: Task) -> Path | None:
+        return self.folder if task.suite == FOLDER else self.data

@@ -1,0 +1,118 @@
+"""Two pictures: laws found as noise grows, and accuracy against size on tables of measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fouriertree.experiments.bench.summary import Row
+from fouriertree.experiments.bench.systems import OURS
+
+COLOURS = {
+    OURS: "#1f5fa8",
+    "operon": "#c0392b",
+    "rils-rols": "#2e8b57",
+    "eggp": "#8c6bb1",
+    "gplearn": "#d08a1d",
+    "linear": "#7f7f7f",
+}
+MARKERS = {OURS: "o", "operon": "s", "rils-rols": "^", "eggp": "D", "gplearn": "v", "linear": "X"}
+LABELS = {OURS: "fouriertree"}
+
+
+def style(system: str) -> dict[str, Any]:
+    return {"color": COLOURS.get(system, "#444444"), "marker": MARKERS.get(system, "o")}
+
+
+def solved_by_noise(rows: Sequence[Row], path: Path) -> None:
+    """Bars: the share of laws found; a panel per level of noise, a group per suite, a bar per system."""
+    noises = sorted({row.noise for row in rows})
+    suites, systems = (
+        list(dict.fromkeys(names)) for names in zip(*((r.suite, r.system) for r in rows), strict=True)
+    )
+    width = max(6.0, 1.8 + len(suites) * (0.3 + 0.26 * len(systems)))
+    figure = new_figure(width, 0.6 + 2.6 * len(noises))
+    panels = figure.subplots(len(noises), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, noise in zip(panels, noises, strict=True):
+        bars(axes, [row for row in rows if row.noise == noise], suites, systems)
+        axes.set_title(f"noise {noise:g}" if noise else "without noise", fontsize=10, loc="left")
+        axes.set_ylabel("laws found (%)")
+    panels[-1].set_xticks(np.arange(len(suites)), suites)
+    legend(figure, panels[0])
+    save(figure, path)
+
+
+def bars(axes: Any, rows: Sequence[Row], suites: Sequence[str], systems: Sequence[str]) -> None:
+    """A group of bars per suite, with their heights above them."""
+    width = 0.8 / len(systems)
+    for k, system in enumerate(systems):
+        shares = {row.suite: 100.0 * row.solved for row in rows if row.system == system}
+        drawn = axes.bar(
+            np.arange(len(suites)) + (k + 0.5) * width - 0.4, [shares.get(suite, np.nan) for suite in suites],
+            0.92 * width, color=COLOURS.get(system, "#444444"), label=LABELS.get(system, system),
+        )  # fmt: skip
+        axes.bar_label(
+            drawn, ["" if np.isnan(h) else f"{h:.0f}" for h in drawn.datavalues], fontsize=8, padding=1
+        )
+    axes.set_ylim(0.0, 108.0)
+    axes.set_yticks([0, 25, 50, 75, 100])
+    plain(axes)
+
+
+def accuracy_by_size(rows: Sequence[Row], path: Path) -> None:
+    """Points: the median R² on test rows against the median number of nodes, one per system."""
+    figure = new_figure(6.6, 4.2)
+    axes = figure.subplots()
+    for row in rows:
+        label = LABELS.get(row.system, row.system)
+        axes.scatter([row.size], [row.r2], s=90, label=label, alpha=0.85, zorder=3, **style(row.system))
+    axes.set_xscale("log")
+    sizes, accuracies = [row.size for row in rows], [row.r2 for row in rows]
+    axes.set_xlim(0.7 * min(sizes), 1.4 * max(sizes))
+    room = max(0.02, 0.15 * (max(accuracies) - min(accuracies)))
+    axes.set_ylim(min(accuracies) - room, max(accuracies) + room)
+    whole_numbers(axes.xaxis)
+    axes.set_xlabel("median size of the formula (nodes)")
+    axes.set_ylabel("median R² on test rows")
+    axes.set_title("up and to the left is better", fontsize=10)
+    plain(axes)
+    legend(figure, axes)
+    save(figure, path)
+
+
+def whole_numbers(axis: Any) -> None:
+    """10, 20, 50 on a logarithmic axis, and not 2 × 10¹."""
+    from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(ScalarFormatter())
+    axis.set_minor_formatter(NullFormatter())
+
+
+def new_figure(width: float, height: float) -> Any:
+    """A figure of its own, without pyplot: no window system, no global state."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def plain(axes: Any) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color="0.9", zorder=0)
+    axes.set_axisbelow(True)
+
+
+def legend(figure: Any, axes: Any) -> None:
+    """Beside the axes, where it covers nothing."""
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper", frameon=False)
+
+
+def save(figure: Any, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)

@@ -1,0 +1,190 @@
+"""Formulas with rounded constants, in forms that make the constants of two formulas comparable.
+
+A fitted formula carries the law's constants in its own arrangement: 0.5·(2x + 6) or x + 3, a·x/(b·y) or c·x/y.  Rounded
+as they stand they would differ, so each formula is also brought to forms in which an arrangement has one choice less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fouriertree.experiments.bench.cases import Array, Data
+from fouriertree.experiments.bench.formulas import size
+
+DECIMALS, SIGNIFICANT = 3, 4
+#: SymPy's simplification of larger formulas takes minutes and seldom changes them
+LARGEST = 120
+
+Rounding = Callable[[Any], float]
+Pair = tuple[Any, Any]
+
+
+def decimals(value: Any) -> float:
+    return float(round(float(value), DECIMALS))
+
+
+def significant(value: Any) -> float:
+    return float(f"{float(value):.{SIGNIFICANT}g}")
+
+
+def rounded(formula: Any, rounding: Rounding) -> Any:
+    """The formula with every number that is not an integer rounded, as an exact fraction.
+
+    >>> import sympy
+    >>> x = sympy.Symbol("x")
+    >>> rounded(sympy.pi * x**2.00001 + 1e-5 * x, decimals)
+    1571*x**2/500
+    """
+    import sympy
+
+    numeric = decimal(formula)
+    numbers = {value: sympy.Rational(repr(rounding(value))) for value in numeric.atoms(sympy.Float)}
+    return numeric.xreplace(numbers)
+
+
+def decimal(formula: Any) -> Any:
+    """The formula with π, roots and fractions as decimal numbers, inside functions too, where SymPy keeps them."""
+    if formula.is_number:
+        return formula if formula.is_Integer else formula.evalf(17)
+    return formula.func(*map(decimal, formula.args)) if formula.args else formula
+
+
+def simplified(formula: Any) -> Any:
+    """SymPy's simplest form, which never has more nodes than the formula."""
+    import sympy
+
+    nodes = size(formula)
+    if nodes > LARGEST:
+        return formula
+    simple = sympy.simplify(formula, ratio=1)
+    return simple if size(simple) <= nodes else formula
+
+
+def as_they_are(model: Any, truth: Any) -> Iterator[Pair]:
+    """Model and truth simplified and with rounded constants: three decimals as in SRBench, four significant digits."""
+    simple = [simplified(formula) for formula in (model, truth)]
+    for rounding in (decimals, significant):
+        yield pair(simple, rounding)
+
+
+def in_forms(model: Any, truth: Any) -> Iterator[Pair]:
+    """Model and truth with three decimals in one form after the other; lazily, for each costs time."""
+    for form in (as_it_stands, simplified, expanded, monic):
+        yield pair([form(formula) for formula in (model, truth)], decimals)
+
+
+def pair(formulas: Sequence[Any], rounding: Rounding) -> Pair:
+    model, truth = (rounded(formula, rounding) for formula in formulas)
+    return model, truth
+
+
+def as_it_stands(formula: Any) -> Any:
+    return formula
+
+
+def expanded(formula: Any) -> Any:
+    import sympy
+
+    return formula if size(formula) > LARGEST else sympy.expand(formula)
+
+
+class Units:
+    """Powers of ten in which columns are between 0.01 and 10 and the target between 1 and 1000, by root mean square.
+
+    Three decimals there are no less strict than SRBench's are for its own data, which stay as they are.
+    """
+
+    def __init__(self, data: Data) -> None:
+        self.symbols = data.symbols
+        self.columns = [power_of_ten(column, -2, 0) for column in data.X.T]
+        self.target = power_of_ten(data.y, 0, 2)
+
+    def of_formula(self, formula: Any) -> Any:
+        """The formula for columns and target measured in these units."""
+        import sympy
+
+        ten = sympy.Integer(10)
+        scaled = {s: s * ten**power for s, power in zip(self.symbols, self.columns, strict=True)}
+        return formula.subs(scaled, simultaneous=True) / ten**self.target
+
+    def of_points(self, points: Array) -> Array:
+        return points / 10.0 ** np.array(self.columns)
+
+
+def power_of_ten(values: Array, low: int, high: int) -> int:
+    """The power of ten that leaves the values between 10^low and 10^(high + 1).
+
+    >>> power_of_ten(np.array([3e-7, 4e-7]), 0, 2), power_of_ten(np.array([1.0, 50.0]), 0, 2)
+    (-7, 0)
+    """
+    rms = float(np.sqrt(np.mean(values**2)))
+    power = int(np.floor(np.log10(rms))) if rms > 0.0 else 0
+    return power - min(max(power, low), high)
+
+
+# Sums with a leading coefficient of one ------------------------------------------------------------------------------
+def monic(formula: Any) -> Any:
+    """The formula with every sum divided by its leading coefficient, and without the factor in front of all.
+
+    >>> import sympy
+    >>> x, y = sympy.symbols("x y", positive=True)
+    >>> monic(3.0 * sympy.sqrt(4.0 * x + 8.0) / (2.0 * y + 1.0))
+    sqrt(x + 2.0)/(y + 0.5)
+    """
+    return split(formula)[1]
+
+
+def split(formula: Any) -> tuple[Any, Any]:
+    """(c, b) with formula = c·b, where b is monic."""
+    import sympy
+
+    if formula.is_number:
+        return formula, sympy.Integer(1)
+    if formula.is_Mul:
+        parts = [split(factor) for factor in formula.args]
+        return sympy.Mul(*(c for c, _ in parts)), sympy.Mul(*(b for _, b in parts))
+    if formula.is_Add:
+        return split_sum(formula)
+    if formula.is_Pow and formula.exp.is_number:
+        return split_power(*formula.args)
+    if isinstance(formula, sympy.exp):
+        constant, rest = formula.args[0].as_independent(*formula.free_symbols, as_Add=True)
+        return sympy.exp(constant), sympy.exp(inside(rest))
+    if isinstance(formula, sympy.log):
+        c, b = split(formula.args[0])
+        return sympy.Integer(1), sympy.log(b) + sympy.log(c) if c.is_positive else formula
+    return sympy.Integer(1), formula.func(*map(inside, formula.args)) if formula.args else formula
+
+
+def inside(argument: Any) -> Any:
+    """The argument of a function, whose factor cannot leave it."""
+    coefficient, body = split(argument)
+    return coefficient * body
+
+
+def split_sum(formula: Any) -> tuple[Any, Any]:
+    import sympy
+
+    parts = [split(term) for term in formula.args]
+    leading = min((part for part in parts if not part[1].is_number), key=lambda part: shape(part[1]))
+    first = leading[0]
+    return first, sympy.Add(*(b if c == first else c / first * b for c, b in parts))
+
+
+def split_power(base: Any, exponent: Any) -> tuple[Any, Any]:
+    """cᵖ·bᵖ; of a negative c only the size leaves a root."""
+    c, b = split(base)
+    if c.is_negative and not exponent.is_integer:
+        return (-c) ** exponent, (-b) ** exponent
+    return c**exponent, b**exponent
+
+
+def shape(formula: Any) -> tuple[int, str]:
+    """An order of terms that their constants do not matter for."""
+    import sympy
+
+    blank = formula.xreplace({value: sympy.Integer(1) for value in formula.atoms(sympy.Float)})
+    return size(blank), str(blank)

@@ -1,0 +1,119 @@
+"""How rows are drawn: uniform boxes, log-uniform magnitudes, grids, trajectories, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fouriertree.errors import InputError
+from fouriertree.experiments.bench.cases import Array
+
+#: SRSD redraws rows whose target float32 cannot hold
+LARGEST = float(np.finfo(np.float32).max)
+#: share of the rows of a table that are for training
+TRAIN_SHARE = 0.75
+#: rows of a table of one's own, so that some are left to test on
+FEWEST_ROWS = 8
+
+
+@dataclass(frozen=True)
+class Range:
+    """A law for one column: uniform, log-uniform or integer between two numbers, perhaps with a random sign.
+
+    >>> Range.read("log 0.1 2*pi ±")
+    Range(law='log', low=0.1, high=6.283185307179586, signed=True)
+    """
+
+    law: str
+    low: float
+    high: float
+    signed: bool = False
+
+    @classmethod
+    def read(cls, text: str) -> Range:
+        law, low, high, *signs = text.split()
+        return cls(law, number(low), number(high), signs == ["±"])
+
+    def draw(self, rows: int, rng: np.random.Generator) -> Array:
+        if self.law == "log":
+            values = np.exp(rng.uniform(np.log(self.low), np.log(self.high), rows))
+        elif self.law == "integer":
+            values = rng.integers(int(self.low), int(self.high) + 1, rows).astype(np.float64)
+        else:
+            values = rng.uniform(self.low, self.high, rows)
+        return values * rng.choice([-1.0, 1.0], rows) if self.signed else values
+
+    @property
+    def smallest(self) -> float:
+        return -self.high if self.signed else self.low
+
+
+def number(text: str) -> float:
+    """`2*pi`, `pi/2` or a plain number."""
+    import sympy
+
+    return float(sympy.sympify(text))
+
+
+def box(
+    ranges: Sequence[Range], rows: int, target: Callable[[Array], Array], rng: np.random.Generator
+) -> Array:
+    """Rows from independent laws, (rows, n_columns); a row whose target is not finite in float32 is drawn again."""
+    kept = np.empty((0, len(ranges)))
+    while len(kept) < rows:
+        X = np.column_stack([law.draw(rows, rng) for law in ranges])
+        kept = np.vstack([kept, X[np.abs(target(X)) <= LARGEST]])
+    return kept[:rows]
+
+
+def by_spec(spec: dict[str, Sequence[float]], columns: int, rng: np.random.Generator) -> Array:
+    """U = [low, high, rows] or E = [low, high, step]; a third number that is not below the range counts points.
+
+    >>> by_spec({"E": [0.0, 1.0, 0.5]}, 1, np.random.default_rng(0)).ravel()
+    array([0. , 0.5, 1. ])
+    >>> by_spec({"E": [-1.0, 1.0, 3.0]}, 2, np.random.default_rng(0)).shape
+    (9, 2)
+    """
+    ((kind, (low, high, third)),) = spec.items()
+    if kind == "U":
+        return rng.uniform(low, high, (int(third), columns))
+    count = int(third) if third >= high - low else round((high - low) / third) + 1
+    axis = np.linspace(low, high, count)
+    return np.stack(np.meshgrid(*[axis] * columns, indexing="ij"), axis=-1).reshape(-1, columns)
+
+
+def split(rows: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Row numbers for training and for testing, 75 % and 25 %."""
+    order = rng.permutation(rows)
+    cut = round(TRAIN_SHARE * rows)
+    return np.sort(order[:cut]), np.sort(order[cut:])
+
+
+def own_table(path: Path) -> tuple[Array, Array]:
+    """Columns and target of a user's table of any format: the column `target`, or else the last one."""
+    from fouriertree.io.tables.reading import read_table
+
+    found = read_table(path)
+    target = "target" if "target" in found.names else found.names[-1]
+    names = [name for name in found.names if name != target and name not in found.nameless]
+    if not names or len(found) < FEWEST_ROWS:
+        raise InputError(
+            f"{path} needs two columns or more, and {FEWEST_ROWS} rows; leave it out of the folder"
+        )
+    values = found.numbers([*names, target], "; a benchmark needs numbers, so leave the column out")
+    return np.array(values[:, :-1], order="C"), np.array(values[:, -1])
+
+
+def table(path: Path) -> tuple[Array, Array]:
+    """Columns and target of a CSV file: the column `target`, or else the last one."""
+    import pandas as pd
+
+    frame = pd.read_csv(path)
+    name = "target" if "target" in frame.columns else frame.columns[-1]
+    # Copies, since what a frame lends may be read-only, and rows one after the other: Operon asks for both.
+    y = frame.pop(name).to_numpy(np.float64, copy=True)
+    return np.array(frame.to_numpy(np.float64), order="C"), y

@@ -1,0 +1,184 @@
+"""Do our runs follow the same law as the published ones?  One answer for each of the 324 cells.
+
+A cell has two hypotheses, "the same chance of success" and "the same distribution of evaluations":
+
+- Success: Fisher's exact test of our successes against the published ones, out of the runs behind either.
+- Evaluations, where the authors' single runs are at hand: Mann–Whitney (location) and Kolmogorov–Smirnov (shape), a
+  run without success being the largest of all values; twice the smaller p-value.
+- Evaluations otherwise: the three published quartiles.  A quartile q of n successful runs lies between the order
+  statistics j and j+1, j = ⌊(n−1)q⌋+1.  If our m successful runs follow the same law, then the number of them below
+  order statistic j is beta-binomial (m; j, n+1−j), whatever that law is: so the sampling error of the published
+  quartile is part of the test.  Ties and the place between j and j+1 are decided in favour of agreement.  Three
+  quartiles with two tails each: six times the smallest tail, at most 1.
+
+The cell's p-value is twice the smaller of the two, and Holm's procedure keeps the chance of any false alarm among all
+cells below 5 %.  A cell that is not rejected *agrees*, and that is a weak word: with 100 runs on either side and
+logarithms of SD 1, the quartiles tell a factor of 3 in the evaluations nearly always, a factor of 2 in half of the
+cells and a factor of 1.5 in one of 25.  So `drift` adds up by algorithm what single cells cannot show, and the number
+of cells below 5 % without correction is reported beside.  Bootstrap intervals of our quartiles are given to look at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import betabinom, fisher_exact, ks_2samp, mannwhitneyu
+
+from fouriertree.experiments.paper import facts
+from fouriertree.experiments.paper.authors import Authors
+from fouriertree.experiments.paper.explanations import reason
+from fouriertree.experiments.paper.statistics import REACHED, by_cell
+
+Vector = NDArray[np.float64]
+
+LEVEL = 0.05
+GOAL = 310
+QUARTILES = (("q1", 0.25), ("median", 0.5), ("q3", 0.75))
+RESAMPLES = 2000
+#: later than any evaluation
+LATEST = 1e12
+
+
+def rate_p(successes: int, runs: int, published: int, published_runs: int) -> float:
+    """Fisher's exact test, two-sided."""
+    counts = [[successes, runs - successes], [published, published_runs - published]]
+    return float(fisher_exact(counts).pvalue)
+
+
+def quartile_p(ours: Vector, quartile: float, share: float, n: int) -> float:
+    """p-value of one published quartile of n successful runs, given our successful runs; two-sided."""
+    j = math.floor((n - 1) * share) + 1
+    between = (n - 1) * share % 1.0 > 0.0
+    m = len(ours)
+    few = betabinom.cdf(np.sum(ours <= quartile), m, j, n + 1 - j)
+    upper = min(n, j + 1) if between else j
+    many = betabinom.sf(np.sum(ours < quartile) - 1, m, upper, n + 1 - upper)
+    return float(min(1.0, 2.0 * min(few, many)))
+
+
+def quartiles_p(ours: Vector, published: Sequence[float], n: int) -> float:
+    """The smallest of the three, corrected for being that; 1 where one side has no success to compare."""
+    if n == 0 or len(ours) == 0:
+        return 1.0
+    tests = zip(published, QUARTILES, strict=True)
+    return min(1.0, 3.0 * min(quartile_p(ours, q, share, n) for q, (_, share) in tests))
+
+
+def single_runs_p(ours: Vector, theirs: Vector) -> float:
+    """Two samples with NaN for runs without success, which count as the largest value of all."""
+    a, b = (np.nan_to_num(x, nan=LATEST) for x in (ours, theirs))
+    if len(np.union1d(a, b)) == 1:
+        return 1.0
+    rank = float(mannwhitneyu(a, b).pvalue)
+    shape = float(ks_2samp(a, b).pvalue)
+    return min(1.0, 2.0 * min(rank, shape))
+
+
+def holm(p_values: Sequence[float], level: float = LEVEL) -> NDArray[np.bool_]:
+    """Which hypotheses Holm's step-down procedure rejects at a level for all of them together.
+
+    >>> holm([0.01, 0.04, 0.03], 0.05).tolist()
+    [True, False, False]
+    """
+    p = np.asarray(p_values)
+    order = np.argsort(p, kind="stable")
+    holds = p[order] > level / np.arange(len(p), 0, -1)
+    first = int(np.argmax(holds)) if holds.any() else len(p)
+    rejected = np.zeros(len(p), bool)
+    rejected[order[:first]] = True
+    return rejected
+
+
+def intervals(values: Vector, seed: int) -> dict[str, float]:
+    """95 % bootstrap intervals of the quartiles of the successful runs."""
+    draws = (
+        np.random.default_rng(seed).integers(0, len(values), (RESAMPLES, len(values)))
+        if len(values)
+        else None
+    )
+    found: dict[str, float] = {}
+    for name, share in QUARTILES:
+        low, high = math.nan, math.nan
+        if draws is not None:
+            low, high = np.percentile(np.quantile(values[draws], share, axis=1), [2.5, 97.5])
+        found |= {f"{name}_low": float(low), f"{name}_high": float(high)}
+    return found
+
+
+def agreement(runs: Any, authors: Authors) -> Any:
+    """A row per published cell: both sides, the p-values, and whether the cell agrees."""
+    groups = by_cell(runs)
+    columns = dict(zip(facts.TOLERANCES, REACHED, strict=True))
+    rows = [
+        compare(cell, groups[cell.problem, cell.algorithm], columns[cell.tolerance], authors, i)
+        for i, cell in enumerate(facts.published_table().itertuples())
+    ]
+    table = pd.DataFrame(rows)
+    table["agrees"] = ~holm(table.p.to_numpy())
+    table["reason"] = [
+        "" if row.agrees else reason(row.algorithm, row.problem, row.tolerance) for row in table.itertuples()
+    ]
+    return table
+
+
+def compare(cell: Any, group: Any, column: str, authors: Authors, number: int) -> dict[str, Any]:
+    """One cell."""
+    values = group[column].to_numpy()
+    met = values[~np.isnan(values)]
+    p_rate = rate_p(len(met), len(values), cell.successes, cell.runs)
+    single = authors.ftg_runs if cell.algorithm == facts.PUBLISHED_FTG else None
+    if single is not None:
+        # Those files were written by an earlier program, which counted a little differently.
+        theirs = single[cell.problem][:, facts.TOLERANCES.index(cell.tolerance)]
+        p_evaluations = single_runs_p(group["early_" + column].to_numpy(), theirs)
+    else:
+        p_evaluations = quartiles_p(met, (cell.q1, cell.median, cell.q3), cell.successes)
+    ours = {name: float(np.quantile(met, share)) if len(met) else math.inf for name, share in QUARTILES}
+    return {
+        "tolerance": cell.tolerance,
+        "problem": cell.problem,
+        "algorithm": cell.algorithm,
+        "published_successes": cell.successes,
+        "published_runs": cell.runs,
+        "successes": len(met),
+        "runs": len(values),
+        **{f"published_{name}": getattr(cell, name) for name, _ in QUARTILES},
+        **ours,
+        **intervals(met, number),
+        "test": "fisher + " + ("quartiles" if single is None else "single runs"),
+        "p_rate": p_rate,
+        "p_evaluations": p_evaluations,
+        "p": min(1.0, 2.0 * min(p_rate, p_evaluations)),
+    }
+
+
+def drift(cells: Any) -> Any:
+    """Systematic differences, a row per algorithm, which tests of single cells have no power to find.
+
+    median_ratio: geometric mean of our median over the published one, over cells in which both sides have one.
+    rate_difference: mean of our success rate minus the published one, in points.
+    Cells of one problem share their runs, so these are descriptions and no tests.
+    """
+    rows = []
+    for algorithm, group in cells.groupby("algorithm", sort=False):
+        both = group[np.isfinite(group["median"]) & np.isfinite(group.published_median)]
+        logs = np.log(both["median"] / both.published_median)
+        rates = group.successes / group.runs - group.published_successes / group.published_runs
+        rows.append(
+            {
+                "algorithm": algorithm,
+                "cells": len(group),
+                "agree": int(group.agrees.sum()),
+                "below_level": int((group.p <= LEVEL).sum()),
+                "median_ratio": float(np.exp(logs.mean())) if len(both) else math.nan,
+                "cells_slower": int((logs > 0).sum()),
+                "cells_faster": int((logs < 0).sum()),
+                "rate_difference": 100.0 * float(rates.mean()),
+            }
+        )
+    return pd.DataFrame(rows)

@@ -1,0 +1,63 @@
+"""The authors' single runs and generations, where a folder has them; the package does not carry them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fouriertree.experiments.paper import facts
+
+FTG_RUNS, LSP_GENERATIONS = "authors_ftg_runs.csv", "authors_lsp_generations.csv"
+NEVER = 1_000_000_000
+ALGORITHMS = {"canonical-ea": facts.CANONICAL, "one-plus-lambda": facts.ONE_PLUS_LAMBDA}
+#: our names for their columns
+SERIES = {
+    "loss": "min_loss",
+    "span": "max_span",
+    "largest_span": "max_span",
+    "size": "av_tsize",
+    "depth": "av_tdepth",
+}
+
+
+@dataclass(frozen=True)
+class Authors:
+    """What there is: each is None where the file is not."""
+
+    ftg_runs: dict[str, NDArray[np.float64]] | None = None  #: by problem: (runs, tolerances), NaN for never
+    lsp: Any = None  #: a frame with the leaves {x, 1} only
+
+
+def load(folder: Path) -> Authors:
+    """Read what the folder has."""
+    runs, generations = folder / FTG_RUNS, folder / LSP_GENERATIONS
+    return Authors(
+        read_ftg(runs) if runs.is_file() else None, read_lsp(generations) if generations.is_file() else None
+    )
+
+
+def read_ftg(path: Path) -> dict[str, NDArray[np.float64]]:
+    table = pd.read_csv(path)
+    columns = [f"evals_to_tol_{i}" for i in range(len(facts.TOLERANCES))]
+    values = table[columns].astype(float)
+    values = values.where(values < NEVER)
+    return {str(name): values.loc[group.index].to_numpy() for name, group in table.groupby("benchmark")}
+
+
+def read_lsp(path: Path) -> Any:
+    table = pd.read_csv(path, dtype={"constant": str})
+    table = table[(table.constant == "1") & table.alg.isin(list(ALGORITHMS))]
+    return table.assign(algorithm=table.alg.map(ALGORITHMS)).sort_values("gen_number")
+
+
+def lsp_curve(authors: Authors, degree: int, algorithm: str, series: str) -> tuple[Any, Any] | None:
+    """Generations and means of one of the authors' curves."""
+    if authors.lsp is None or series not in SERIES:
+        return None
+    table = authors.lsp[(authors.lsp.degree == degree) & (authors.lsp.algorithm == algorithm)]
+    return (table.gen_number.to_numpy(), table[f"av_{SERIES[series]}"].to_numpy()) if len(table) else None

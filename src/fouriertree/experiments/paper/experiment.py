@@ -1,0 +1,113 @@
+"""The whole reproduction: run what is missing, then write every artefact from the records."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from fouriertree.experiments.paper import facts
+from fouriertree.experiments.paper.authors import Authors, load
+from fouriertree.experiments.paper.speed import Session, note_session
+from fouriertree.experiments.paper.statistics import runs_frame, table
+from fouriertree.experiments.paper.store import Store
+from fouriertree.experiments.paper.tasks import Task, lsp_tasks, table_tasks
+from fouriertree.experiments.paper.workers import Results, complete, in_processes
+
+PARTS = ("table", "heatmaps", "lsp", "geometry")
+QUICK_RUNS = 10
+#: the file that tells that a part was written before
+MARKS = {
+    "table": "table.csv",
+    "heatmaps": "figures/heatmaps.png",
+    "lsp": "figures/lsp.png",
+    "geometry": "figures/geometry-3d.png",
+}
+#: canonical GP on polynomials takes most of the time, and a quick look has three minutes
+QUICK_LSP_RUNS = 5
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is asked for.  Records are in `folder`/journal, and nothing there is computed twice."""
+
+    folder: Path
+    runs: int = facts.RUNS
+    lsp_runs: int = facts.RUNS
+    parts: tuple[str, ...] = PARTS
+    clean: bool = False
+    authors_folder: Path = field(default_factory=Path)
+    command: str = "fouriertree paper"
+
+    @cached_property
+    def store(self) -> Store:
+        return Store(self.folder / "journal")
+
+    @cached_property
+    def authors(self) -> Authors:
+        return load(self.authors_folder)
+
+    @property
+    def table_tasks(self) -> list[Task]:
+        wanted = {"table", "heatmaps"} & set(self.parts)
+        return table_tasks(self.runs, self.clean) if wanted else []
+
+    @property
+    def lsp_tasks(self) -> list[Task]:
+        return lsp_tasks(self.lsp_runs, self.clean) if "lsp" in self.parts else []
+
+    @property
+    def tasks(self) -> list[Task]:
+        return self.table_tasks + self.lsp_tasks
+
+    @cached_property
+    def frame(self) -> Any:
+        """Every conventional run as a row."""
+        return runs_frame(self.table_tasks, self.store)
+
+    @cached_property
+    def table(self) -> Any:
+        """The published layout with our numbers; a clean one counts without FTG's quirk."""
+        return table(self.frame, "clean_" if self.clean else "")
+
+    def with_earlier_parts(self) -> Experiment:
+        """The same with the parts that were written to the folder before, so that the report shows them all."""
+        whole = replace(self, parts=PARTS)
+        have_table = all(task in self.store for task in whole.table_tasks)
+        have_lsp = all(task in self.store for task in whole.lsp_tasks)
+        ready = {"table": have_table, "heatmaps": have_table, "lsp": have_lsp, "geometry": True}
+        earlier = [part for part in PARTS if ready[part] and (self.folder / MARKS[part]).is_file()]
+        return replace(self, parts=tuple(part for part in PARTS if part in self.parts or part in earlier))
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the bar of 310 cells applies: as many runs as published, and the same programs."""
+        return "table" in self.parts and self.runs == facts.RUNS and not self.clean
+
+    def compute(
+        self,
+        jobs: int,
+        done: Callable[[Task], Any] = lambda task: None,
+        compute: Callable[[Sequence[Task]], Results] | None = None,
+    ) -> int:
+        """Run what is missing; how many runs that were.  An interruption keeps all that is finished."""
+        missing = [task for task in self.tasks if task not in self.store]
+        started, clock, before = datetime.now(UTC), time.monotonic(), len(self.store)
+        try:
+            return complete(missing, self.store, compute or (lambda tasks: in_processes(tasks, jobs)), done)
+        finally:
+            computed = len(self.store) - before
+            if computed:
+                when = started.isoformat(timespec="seconds")
+                session = Session(self.command, computed, jobs, time.monotonic() - clock, when)
+                note_session(self.folder / "sessions.jsonl", session)
+
+
+def command_line(arguments: Sequence[str]) -> str:
+    """The command as it can be typed again."""
+    return shlex.join(["fouriertree", *arguments])

@@ -1,0 +1,122 @@
+"""The statistics of the published tables, from records of single runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fouriertree.experiments.paper import facts
+from fouriertree.experiments.paper.store import Store
+from fouriertree.experiments.paper.tasks import Task
+
+REACHED = tuple(f"reached_1e{exponent}" for exponent in facts.EXPONENTS)
+
+
+class Summary(NamedTuple):
+    """Evaluations to a tolerance over the successful runs; the last seven columns of the published tables."""
+
+    mean_fe: float
+    sd: float
+    sem: float
+    q1: float
+    median: float
+    q3: float
+    success_percent: int
+
+
+def summary(evaluations: Sequence[float] | NDArray[np.float64], runs: int) -> Summary:
+    """Statistics of the successful ones among `runs` runs; NaN stands for a run without success.
+
+    The SD divides by n, the SEM is SD/√successes, percentiles are linear, and the rate is cut to whole per cents.
+
+    >>> summary([10, 20, 30, math.nan], 4)._replace(sd=0, sem=0)
+    Summary(mean_fe=20.0, sd=0, sem=0, q1=15.0, median=20.0, q3=25.0, success_percent=75)
+    """
+    values = np.asarray(evaluations, dtype=np.float64)
+    values = values[~np.isnan(values)]
+    n = len(values)
+    if n == 0:
+        return Summary(math.inf, 0.0, 0.0, math.inf, math.inf, math.inf, 0)
+    sd = float(values.std())
+    q1, median, q3 = (float(q) for q in np.percentile(values, [25, 50, 75]))
+    return Summary(float(values.mean()), sd, sd / math.sqrt(n), q1, median, q3, 100 * n // runs)
+
+
+def runs_frame(tasks: Iterable[Task], store: Store) -> Any:
+    """Every run as a row; evaluations to tolerances as the published statistics count them, NaN for never.
+
+    `clean` runs of a table are counted without the quirk by which FTG's last basis could come too late.
+    """
+    rows = []
+    for task in tasks:
+        record = dict(store[task])
+        clean_reached, early = record.pop("reached"), record.pop("reached_early", None)
+        as_run = record.pop("reached_as_run", clean_reached)
+        row = {"algorithm": task.algorithm, "problem": task.problem, "seed": task.seed, **record}
+        rows.append(
+            row | columns_of(clean_reached, "clean_") | columns_of(as_run) | columns_of(early, "early_")
+        )
+    return pd.DataFrame(rows)
+
+
+def columns_of(reached: Sequence[int | None] | None, prefix: str = "") -> dict[str, float]:
+    if reached is None:
+        return {}
+    values = (math.nan if n is None else float(n) for n in reached)
+    return {prefix + name: n for name, n in zip(REACHED, values, strict=True)}
+
+
+def by_cell(runs: Any) -> dict[tuple[str, str], Any]:
+    """The runs of every problem and algorithm."""
+    return dict(iter(runs.groupby(["problem", "algorithm"], sort=False)))
+
+
+def table(runs: Any, prefix: str = "") -> Any:
+    """The published layout, from a row per run: tolerance by tolerance, problem by problem."""
+    groups = by_cell(runs)
+    rows = []
+    for tolerance, column in zip(facts.TOLERANCES, REACHED, strict=True):
+        for problem in facts.PROBLEMS:
+            for algorithm in facts.ALGORITHMS:
+                if (problem, algorithm) in groups:
+                    group = groups[problem, algorithm]
+                    found = summary(group[prefix + column].to_numpy(), len(group))
+                    rows.append((tolerance, problem, algorithm, *found))
+    return pd.DataFrame(rows, columns=list(facts.COLUMNS))
+
+
+def errors(runs: Any) -> Any:
+    """Training and test error and the shape of the models, a row per algorithm and problem.
+
+    Errors are means of squares, so that 20 training points and 1,000 test points compare; medians over runs.
+    """
+    rows = []
+    for problem in facts.PROBLEMS:
+        for algorithm in facts.ALGORITHMS:
+            group = runs[(runs.problem == problem) & (runs.algorithm == algorithm)]
+            if len(group):
+                rows.append({"problem": problem, "algorithm": algorithm, **error_row(group)})
+    return pd.DataFrame(rows)
+
+
+def error_row(group: Any) -> dict[str, float]:
+    solved = group[group.loss <= facts.TOLERANCES[-1]]
+    row = {
+        "training_mse": float((group.loss / facts.POINTS).median()),
+        "test_mse": float(group.test_mse.median()),
+        "runs_at_1e-8": len(solved),
+        "test_mse_of_those": float(solved.test_mse.median()) if len(solved) else math.nan,
+        "size": float(group["size"].median()),
+        "terms": float(group.terms.median()),
+        "evaluations_per_second": float(group.evaluations.sum() / group.seconds.sum()),
+    }
+    if "condition" in group and group.condition.notna().any():
+        row["mean_condition"] = float(group.condition.mean())
+        row["median_condition"] = float(group.condition.median())
+        row["mean_refused"] = float(group.refused.mean())
+    return row

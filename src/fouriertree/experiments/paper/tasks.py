@@ -1,0 +1,123 @@
+"""What there is to run: one task is one run of one algorithm on one problem."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from fouriertree import FTG, Budget, GramSVD, __version__
+from fouriertree.experiments.paper import facts
+from fouriertree.problems import get_problem
+from fouriertree.search import CanonicalGP, OnePlusLambda
+
+TABLE, LSP = "table", "lsp"
+#: raise it when a record changes its meaning, so that records of before are not taken for new ones
+RECIPE = 1
+
+#: a polynomial with integer coefficients whose loss is this small is the target: its loss is rounding alone
+SOLVED = 1e-20
+BUDGETS = {
+    TABLE: Budget(facts.EVALUATIONS, target_loss=facts.TOLERANCES[-1]),
+    LSP: Budget(facts.EVALUATIONS, target_loss=SOLVED),
+}
+
+#: seconds that a run takes, roughly: the long ones start first, and the time left is estimated from them
+SECONDS = {
+    (TABLE, facts.ONE_PLUS_ONE): 0.3,
+    (TABLE, facts.ONE_PLUS_LAMBDA): 0.25,
+    (TABLE, facts.CANONICAL): 0.6,
+    (TABLE, facts.PUBLISHED_FTG): 0.05,
+    (TABLE, facts.ORTHONORMAL_FTG): 0.03,
+    ("lsp10", facts.ONE_PLUS_LAMBDA): 0.6,
+    ("lsp10", facts.CANONICAL): 5.0,
+    ("lsp10", facts.PUBLISHED_FTG): 1.4,
+    ("lsp10", facts.ORTHONORMAL_FTG): 0.05,
+    ("lsp100", facts.ONE_PLUS_LAMBDA): 1.2,
+    ("lsp100", facts.CANONICAL): 8.0,
+    ("lsp100", facts.PUBLISHED_FTG): 1.0,
+    ("lsp100", facts.ORTHONORMAL_FTG): 2.5,
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run; `clean` is canonical GP that copies parents instead of changing them in place."""
+
+    part: str
+    algorithm: str
+    problem: str
+    seed: int
+    clean: bool = False
+
+    @property
+    def key(self) -> str:
+        """Equal for tasks with equal results: everything that a result depends on is in it."""
+        return f"{self.part}/{self.algorithm}/{self.problem}/{digest(settings(self))}/{self.seed}"
+
+    @property
+    def group(self) -> str:
+        """Runs that differ in their seed only, or in their settings."""
+        return f"{self.part} {self.algorithm} {self.problem}"
+
+    @property
+    def seconds(self) -> float:
+        return SECONDS[self.part if self.part == TABLE else self.problem, self.algorithm]
+
+
+def search_of(task: Task) -> Any:
+    """The algorithm that a task names, with the settings of the paper."""
+    lsp = task.part == LSP
+    match task.algorithm:
+        case facts.ONE_PLUS_ONE:
+            return OnePlusLambda(1)
+        case facts.ONE_PLUS_LAMBDA:
+            return OnePlusLambda(500, generations_per_step=1 if lsp else None)
+        case facts.CANONICAL:
+            return CanonicalGP(in_place=not task.clean)
+        case facts.PUBLISHED_FTG:
+            return FTG.published_lsp() if lsp else FTG(projector=GramSVD(), max_terms=facts.POINTS)
+        case facts.ORTHONORMAL_FTG:
+            return FTG() if lsp else FTG(max_terms=facts.POINTS)
+    raise ValueError(f"unknown algorithm {task.algorithm!r}; there are {', '.join(facts.ALGORITHMS)}")
+
+
+def settings(task: Task) -> str:
+    """All that a result depends on besides the seed, as text."""
+    parts = (search_of(task), BUDGETS[task.part], get_problem(task.problem), RECIPE, __version__)
+    return " | ".join(map(repr, parts))
+
+
+@cache
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def table_tasks(runs: int, clean: bool = False, algorithms: Sequence[str] = facts.ALGORITHMS) -> list[Task]:
+    """The conventional benchmarks: every algorithm on every problem."""
+    return [
+        Task(TABLE, algorithm, problem, seed, clean and algorithm == facts.CANONICAL)
+        for algorithm in algorithms
+        for problem in facts.PROBLEMS
+        for seed in range(runs)
+    ]
+
+
+def lsp_tasks(runs: int, clean: bool = False) -> list[Task]:
+    """The large-scale polynomials; the paper has no (1+1)-GP there."""
+    return [
+        Task(LSP, algorithm, f"lsp{degree}", seed, clean and algorithm == facts.CANONICAL)
+        for algorithm in facts.ALGORITHMS
+        if algorithm != facts.ONE_PLUS_ONE
+        for degree in facts.LSP_DEGREES
+        for seed in range(runs)
+    ]
+
+
+def perform(task: Task) -> dict[str, Any]:
+    """Run a task; its record is plain data."""
+    from fouriertree.experiments.paper import conventional, polynomials
+
+    return conventional.play(task) if task.part == TABLE else polynomials.play(task)

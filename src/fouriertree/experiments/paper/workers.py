@@ -1,0 +1,96 @@
+"""Tasks in parallel: one process per core, the long tasks first, records in the order in which they finish."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from typing import Any
+
+from fouriertree.experiments.paper.store import Record, Store
+from fouriertree.experiments.paper.tasks import Task, perform
+from fouriertree.experiments.paper.warm import warm
+
+Results = Iterator[tuple[Task, Record]]
+#: threads of linear algebra would fight with the processes for the cores, and could change the order of sums
+ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def here(tasks: Iterable[Task]) -> Results:
+    """One after the other, in this process."""
+    return ((task, perform(task)) for task in tasks)
+
+
+def in_processes(tasks: Sequence[Task], jobs: int) -> Results:
+    """In `jobs` processes, which are stopped if the caller leaves early."""
+    if not tasks:
+        return
+    warm()
+    others = set(multiprocessing.active_children())
+    context = multiprocessing.get_context("spawn")
+    with one_thread_each():
+        pool = ProcessPoolExecutor(min(jobs, len(tasks)), context, initializer=start_worker)
+        futures: dict[Future[Record], Task] = {pool.submit(perform, task): task for task in tasks}
+    try:
+        for future in as_completed(futures):
+            yield futures[future], result(futures.pop(future), future)
+    except BaseException:
+        # A run takes up to half a minute, and nobody who presses Ctrl-C waits for it.
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in set(multiprocessing.active_children()) - others:
+            child.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def result(task: Task, future: Future[Record]) -> Record:
+    try:
+        return future.result()
+    except Exception as error:
+        error.add_note(f"while running {task}")
+        raise
+
+
+@contextmanager
+def one_thread_each() -> Iterator[None]:
+    """Processes that are started meanwhile compute with one thread."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def start_worker() -> None:
+    # Ctrl-C reaches all processes of the terminal; the one that talks to the user decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    warm()
+
+
+def complete(
+    tasks: Iterable[Task],
+    store: Store,
+    compute: Callable[[Sequence[Task]], Results],
+    done: Callable[[Task], Any] = lambda task: None,
+) -> int:
+    """Run the tasks that the store does not have; how many those were.  `done` is told about each."""
+    missing = sorted((task for task in tasks if task not in store), key=lambda task: -task.seconds)
+    with store:
+        for task, record in compute(missing):
+            store.append(task, record)
+            done(task)
+    return len(missing)
