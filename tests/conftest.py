@@ -3,8 +3,13 @@
 import math
 
 import pytest
+from hypothesis import settings
 
 from fouriertree.fit.stopping import Stop
+
+# A slow example on a busy machine is no failure.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 
 @pytest.fixture(autouse=True)

@@ -243,7 +243,8 @@ def test_in_a_pipe_formulas_are_never_cut(process, tmp_path):
 # Sends a signal when something is called; later than a press before it, so that it is another one.
 INTERRUPTED = """
 import os, signal, time
-from fouriertree import files, fitting
+from fouriertree.fit import pipeline as fitting
+from fouriertree.io import files
 from fouriertree.search import Hybrid
 from fouriertree.fit.stopping import ONE_PRESS
 

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fouriertree import FTG, RampedHalfAndHalf, SymbolicRegressor, fitting
+from fouriertree import FTG, RampedHalfAndHalf, SymbolicRegressor
+from fouriertree.fit import pipeline as fitting
 from fouriertree.runs import RunError, RunFolder, RunFolderWarning
 from fouriertree.runs import folder as folders
 from fouriertree.runs.journal import Journal

@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 import fouriertree
-from fouriertree import FTG, SymbolicRegressor, estimator, memory, stopping
+from fouriertree import FTG, SymbolicRegressor
+from fouriertree.estimators import regressor as estimator
+from fouriertree.fit import memory, stopping
 from fouriertree.fit.stopping import ONE_PRESS, Presses, Stop, undisturbed
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="sends signals")

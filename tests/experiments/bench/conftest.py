@@ -4,7 +4,7 @@ import pytest
 
 from fouriertree.experiments.bench.tasks import Task
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 
 @pytest.fixture
