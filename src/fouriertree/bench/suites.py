@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fouriertree.bench.cases import Array, Data, disguised, with_noise
+from fouriertree.bench.cases import Array, Data, with_noise
+from fouriertree.bench.disguise import Disguise
 from fouriertree.bench.formulas import compiled, evaluate, parse, variables
 from fouriertree.bench.names import (
     CLASSIC,
@@ -28,10 +29,12 @@ def load(
     suite: str, case: str, seed: int, rows: int, noise: float, disguise: bool, folder: Path | None
 ) -> Data:
     """The data of a case: drawn by `seed`, disguised, then noisy.  `folder` holds tables of measurements."""
-    rng = np.random.default_rng([seed, zlib.crc32(f"{suite}/{case}".encode())])
+    stream = [seed, zlib.crc32(f"{suite}/{case}".encode())]
+    rng = np.random.default_rng(stream)
     data = draw(suite, case, rows, rng, folder)
     if disguise:
-        data = disguised(data, rng)
+        # A stream of its own: the disguise depends on case and seed alone, and the noise does not depend on it.
+        data = Disguise.draw(data.X.shape[1], np.random.default_rng([*stream, 1])).apply(data)
     return with_noise(data, noise, rng)
 
 
