@@ -10,9 +10,11 @@ import numpy as np
 
 from fouriertree.bench.cases import Array, Data, with_noise
 from fouriertree.bench.disguise import Disguise
+from fouriertree.bench.everyday import generate
 from fouriertree.bench.formulas import compiled, evaluate, parse, variables
 from fouriertree.bench.names import (
     CLASSIC,
+    EVERYDAY,
     FEYNMAN,
     FIRST_PRINCIPLES,
     FOLDER,
@@ -20,6 +22,7 @@ from fouriertree.bench.names import (
     STROGATZ,
     facts,
     folder_table,
+    generated_law,
 )
 from fouriertree.bench.sampling import Range, box, by_spec, own_table, split, table
 from fouriertree.bench.trajectories import simulate
@@ -39,7 +42,9 @@ def load(
 
 
 def draw(suite: str, case: str, rows: int, rng: np.random.Generator, folder: Path | None) -> Data:
-    if suite in (FEYNMAN, SRSD):
+    if suite == EVERYDAY and (number := generated_law(case)):
+        return draw_law(generate(*number).fact, rows, rng)
+    if suite in (FEYNMAN, SRSD, EVERYDAY):
         return draw_law(facts(suite.replace("-", "_"))[case], rows, rng)
     if suite == CLASSIC:
         return draw_classic(facts("classic")[case], rng)
