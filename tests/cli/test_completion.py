@@ -41,6 +41,8 @@ def complete(process, tmp_path):
         ("fouriertree fit d.csv -t mass --column s", "speed", "mass"),
         ("fouriertree export model.json --to ja", "javascript", "julia"),
         ("fouriertree bench cl", "classic", "feynman"),
+        ("fouriertree bench ev", "everyday", "feynman"),
+        ("fouriertree bench --gen", "--generate", "--disguise"),
         ("fouriertree bench --system ", "gplearn", "classic"),
         ("fouriertree bench --case feynman_I_6", "feynman_I_6_2", "Koza-1"),
         ("fouriertree paper --only ", "heatmaps", "quick"),

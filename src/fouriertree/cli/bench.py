@@ -18,6 +18,7 @@ CASES, FITS = "Cases", "Fits"
 EXAMPLES = examples(
     ("a short list of laws to find again", "fouriertree bench --quick"),
     ("a suite with noise, by all systems that are installed", "fouriertree bench feynman --system all --noise 0.01"),
+    ("twenty generated laws in units of their own", "fouriertree bench everyday --generate 20 --disguise"),
     ("your own tables: `target`, or the last column", "fouriertree bench --folder my_tables --report tables.md"),
     ("one case, for a script", "fouriertree bench classic --case Koza-1 --json"),
 )  # fmt: skip
@@ -89,7 +90,29 @@ Rows = Annotated[
 Disguise = Annotated[
     bool,
     typer.Option(
-        "--disguise", rich_help_panel=CASES, help="Columns in another order, everything in other units."
+        "--disguise",
+        rich_help_panel=CASES,
+        help="Multiply every variable and the target by a random factor, and permute the columns.",
+    ),
+]
+Generate = Annotated[
+    int,
+    typer.Option(
+        "--generate",
+        parser=whole_number(0),
+        metavar="N",
+        rich_help_panel=CASES,
+        help="Generate N laws for the suite everyday, in place of the published ones.",
+    ),
+]
+GeneratorSeed = Annotated[
+    int,
+    typer.Option(
+        "--generator-seed",
+        parser=whole_number(0, LARGEST_SEED),
+        metavar="N",
+        rich_help_panel=CASES,
+        help="Seed of the generated laws; law 3 of seed 5 is the case everyday_g5_03.",
     ),
 ]
 System = Annotated[
@@ -152,6 +175,8 @@ def bench(
     noise: Noise = [0.0],
     rows: Rows = 1000,
     disguise: Disguise = False,
+    generate: Generate = 0,
+    generator_seed: GeneratorSeed = 0,
     system: System = ["ours"],
     seconds: Seconds = 20.0,
     seed: Seed = [0],
@@ -172,9 +197,10 @@ def bench(
         planning.check_folders(data, folder)
         data = data or (DATA if DATA.is_dir() else None)
         plan = Plan(
-            suites=planning.chosen_suites(suites or [], data, folder), systems=planning.chosen_systems(system),
+            suites=planning.chosen_suites(suites or [], data, folder, generate),
+            systems=planning.chosen_systems(system),
             noises=noise, seeds=seed, seconds=seconds, rows=rows, cases=case, quick=quick, disguise=disguise, data=data,
-            folder=folder,
+            folder=folder, generate=generate, generator_seed=generator_seed,
         )  # fmt: skip
         planning.check_cases(plan)
         planning.check_tables(plan)

@@ -80,8 +80,9 @@ KEYS: dict[str, dict[str, str]] = {
     },
     "problems": {"problems": "list of `name`, `formula` and `domain`"},
     "bench": {
-        "rows": "one per suite, noise and system: `suite`, `noise`, `system`, `cases`, `failed`, `solved`, `exact`, "
-        "`r2`, `size`, `seconds`, `solved_seconds`",
+        "rows": "one per suite, noise, disguise and system: `suite`, `noise`, `disguise`, `system`, `cases`, `failed`, "
+        "`solved`, `structure`, `exact`, `r2`, `size`, `seconds`, `solved_seconds`; `structure` is the share of "
+        "formulas whose structure is right, null where it was not measured",
         "goals": "list of `name`, `measured`, `goal` and `holds`",
         "output": "folder of the results",
         "report": "path of the page, or null",

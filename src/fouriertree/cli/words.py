@@ -13,5 +13,5 @@ TARGETS = (
     "python", "sympy", "latex", "c", "cpp", "julia", "matlab", "r", "javascript", "sqlite", "duckdb", "postgresql",
     "excel", "onnx", "torch", "jax", "json",
 )  # fmt: skip
-SUITES = ("feynman", "classic", "strogatz", "srsd-easy", "first-principles", "blackbox")
+SUITES = ("feynman", "classic", "strogatz", "srsd-easy", "everyday", "first-principles", "blackbox")
 SYSTEMS = ("ours", "operon", "rils-rols", "eggp", "gplearn", "linear")

@@ -38,9 +38,29 @@ def test_a_short_benchmark_prints_tables_and_goals_and_goes_on_where_it_stopped(
     )
     first, second = bench(*wish), bench(*wish)
     assert first.exit_code == second.exit_code == 0
-    assert re.search(r"feynman +0 +linear +1 +0 +0.0 %", first.stdout)
+    assert re.search(r"feynman +0 +no +linear +1 +0 +0.0 % +0.0 %", first.stdout)
     assert first.stdout == second.stdout
     assert "1 of 1 results are there already" in second.stderr
+
+
+def test_plain_and_disguised_results_are_kept_apart_and_both_resume(bench):
+    wish = ("everyday", "--case", "everyday_32", "--system", "linear", "--rows", 30, "--json")
+    plain, disguised = bench(*wish), bench(*wish, "--disguise")
+    assert "results are there already" not in disguised.stderr
+    again = bench(*wish, "--disguise")
+    assert "1 of 1 results are there already" in again.stderr
+    assert again.stdout == disguised.stdout
+    for result, expected in ((plain, False), (disguised, True)):
+        (row,) = json.loads(result.stdout)["rows"]
+        assert (row["suite"], row["disguise"], row["structure"]) == ("everyday", expected, 0.0)
+
+
+def test_generated_laws_are_cases_whose_results_are_kept_by_name(bench):
+    wish = ("--system", "linear", "--rows", 30, "--generate", 3, "--generator-seed", 5)
+    first, named = bench(*wish), bench("everyday", *wish[:4], "--case", "everyday_g5_01")
+    assert re.search(r"everyday +0 +no +linear +3 ", first.stdout)
+    assert "1 of 1 results are there already" in named.stderr
+    assert first.exit_code == named.exit_code == 0
 
 
 def test_a_missed_goal_is_the_exit_status(bench):
@@ -105,6 +125,9 @@ def test_suites_without_their_tables_are_skipped_and_said_so(bench):
         (["--system", "operom"], "there is no system 'operom'; did you mean 'operon'?"),
         (["classic", "--case", "Koza1"], "there is no case 'Koza1' in 'classic'; did you mean 'Koza-1'?"),
         (["--noise", "-1"], "it must be a share of the target"),
+        (["feynman", "--generate", "3"], "--generate makes laws for the suite everyday; name it"),
+        (["everyday", "--case", "everyday_g5_3"], "there is no case 'everyday_g5_3' in 'everyday'"),
+        (["--generate", "-1"], "it must be a whole number of at least 0"),
         (["--data", "nowhere"], "there is no folder nowhere"),
         (["classic", "--report", "."], "cannot write .: it is a folder"),
     ],

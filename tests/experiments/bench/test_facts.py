@@ -11,7 +11,7 @@ from fouriertree.experiments.bench.sampling import Range, table
 from fouriertree.experiments.bench.suites import draw, measured_path
 
 COUNTS = {
-    "feynman": 48, "classic": 46, "strogatz": 6, "srsd-easy": 30, "first-principles": 6, "blackbox": 12,
+    "feynman": 48, "classic": 46, "strogatz": 6, "srsd-easy": 30, "everyday": 24, "first-principles": 6, "blackbox": 12,
 }  # fmt: skip
 
 
@@ -50,6 +50,16 @@ def test_laws_and_ranges_are_the_published_ones(shared, suite):
                 name
             )
             assert read.signed == (variable.get("sign") == "+-"), name
+
+
+def test_everyday_laws_have_the_published_values(shared):
+    theirs, ours = published(shared, "everyday"), facts("everyday")
+    assert list(ours) == list(theirs)
+    for name, case in theirs.items():
+        assert ours[name]["ranges"] == {column: [low, high] for column, low, high in case["box"]}
+        data = draw("everyday", name, 50, np.random.default_rng(0), None)
+        law = sympy.lambdify(case["inputs"], sympy.sympify(case["formula"]))
+        np.testing.assert_allclose(data.y, law(*data.X.T), rtol=1e-12)
 
 
 def test_classic_functions_and_samples_are_the_published_ones(shared):

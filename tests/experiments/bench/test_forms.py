@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fouriertree.experiments.bench.cases import Data, reordered
+from fouriertree.experiments.bench.cases import Data
 from fouriertree.experiments.bench.forms import has_form
 from fouriertree.experiments.bench.formulas import parse, variables
 
@@ -40,9 +40,3 @@ GAS = np.random.default_rng(0).uniform(20.0, 400.0, (30, 3))
 )
 def test_a_form_is_recognised_by_what_it_satisfies(formula, law, X, is_it):
     assert recognised(formula, law, X) == is_it
-
-
-def test_a_disguise_takes_the_exponents_along():
-    assert reordered("power -2 1 1", [2, 0, 1]) == "power 1 -2 1"
-    assert reordered("exponential 0.7", [0]) == "exponential 0.7"
-    assert reordered(None, [0]) is None

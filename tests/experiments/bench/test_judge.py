@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from fouriertree.experiments.bench import judge
-from fouriertree.experiments.bench.cases import Data, disguised
+from fouriertree.experiments.bench.cases import Data
+from fouriertree.experiments.bench.disguise import Disguise
 from fouriertree.experiments.bench.formulas import evaluate, parse, variables
 from fouriertree.experiments.bench.suites import load
 
@@ -17,6 +18,10 @@ def case(formula, low, high):
     X = np.random.default_rng(1).uniform(lows, highs, (200, len(lows)))
     y = evaluate(truth, symbols, X)
     return Data(X[:100], y[:100], X[100:], y[100:], tuple(symbols), truth)
+
+
+def disguised(data):
+    return Disguise.draw(data.X.shape[1], np.random.default_rng(3)).apply(data)
 
 
 def verdict(text, data):
@@ -83,18 +88,11 @@ def test_the_sign_of_columns_is_known():
 @pytest.mark.parametrize("name", ["feynman_I_37_4", "feynman_II_35_21", "feynman_test_7", "feynman_I_18_4"])
 def test_a_disguised_law_is_recognised_and_others_are_not(name):
     plain = load("feynman", name, 0, 100, 0.0, False, None)
-    data = disguised(plain, np.random.default_rng(3))
+    data = disguised(plain)
     model = data.truth.evalf(8)
     assert judge.symbolic(model, data)
     assert judge.equivalent(data.truth.evalf(17), data)
     assert not judge.symbolic(model + 0.1 * data.symbols[0], data)
-
-
-def test_a_disguise_changes_the_data_and_not_the_law():
-    plain = load("feynman", "feynman_I_18_4", 0, 100, 0.0, False, None)
-    data = disguised(plain, np.random.default_rng(3))
-    assert not np.allclose(data.X, plain.X)
-    np.testing.assert_allclose(evaluate(data.truth, data.symbols, data.X_test), data.y_test, rtol=1e-12)
 
 
 def test_equivalence_sees_through_what_algebra_cannot():

@@ -44,6 +44,21 @@ def test_the_short_list_and_names_narrow_the_cases(plan):
     assert plan("classic", "strogatz", cases=["Koza-1"]).chosen_cases() == [("classic", "Koza-1")]
 
 
+def test_generated_laws_take_the_place_of_the_published_ones(plan):
+    names = [name for _, name in plan("everyday", generate=2, generator_seed=5).chosen_cases()]
+    assert names == ["everyday_g5_00", "everyday_g5_01"]
+    assert plan("everyday", generate=2, quick=True).chosen_cases() == [
+        ("everyday", "everyday_g0_00"),
+        ("everyday", "everyday_g0_01"),
+    ]
+
+
+def test_a_generated_law_that_is_named_is_a_case_and_its_name_is_the_only_one(plan):
+    assert plan("everyday", cases=["everyday_g5_03"]).chosen_cases() == [("everyday", "everyday_g5_03")]
+    assert plan("everyday", cases=["everyday_g5_3"]).chosen_cases() == []
+    assert plan("feynman", cases=["everyday_g5_03"]).chosen_cases() == []
+
+
 def test_a_repeated_wish_is_one_wish(plan):
     once, twice = (
         plan("strogatz"),

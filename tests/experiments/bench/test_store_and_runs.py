@@ -62,7 +62,7 @@ def test_a_linear_model_is_fitted_measured_and_judged_like_all(task):
     record = runs.perform(task(case="feynman_I_11_19"), None, runs.Crew())
     assert record["stage"] == "sized"
     assert 0.5 < record["r2"] < 1.0
-    assert record["symbolic"] is record["equivalent"] is record["exact"] is False
+    assert record["symbolic"] is record["equivalent"] is record["exact"] is record["structure"] is False
     assert (
         record["size"] == 6 * 3 + 2
     )  # six times a number, a column and their product; an intercept; the sum
@@ -73,6 +73,7 @@ def test_our_own_worker_finds_an_easy_law(task):
     assert record["symbolic"]
     assert record["equivalent"]
     assert record["exact"]
+    assert record["structure"]
     assert record["size"] < 10
     assert record["fit_seconds"] < 5.0
 
@@ -81,6 +82,12 @@ def test_a_worker_that_takes_too_long_is_killed_and_the_reason_is_noted(task, mo
     monkeypatch.setattr(runs, "START_LIMIT", 0.01)
     record = runs.perform(task(system="ours"), None, runs.Crew())
     assert record["failed"].startswith("ended with status -9 before it was ready")
+
+
+def test_our_own_worker_finds_an_easy_law_in_disguise(task):
+    record = runs.perform(task(system="ours", rows=30, disguise=True), None, runs.Crew())
+    assert record["symbolic"]
+    assert record["structure"]
 
 
 def test_an_error_of_a_system_is_noted_in_one_line(task):

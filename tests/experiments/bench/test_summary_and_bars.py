@@ -1,10 +1,16 @@
 """Tables and goals say what the records say."""
 
+import json
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from fouriertree.experiments.bench.bars import bars
 from fouriertree.experiments.bench.report import write
 from fouriertree.experiments.bench.summary import rows, solved, text_table
+
+RESULTS = Path(__file__).resolve().parents[3] / "benchmarks" / "results" / "results.jsonl"
 
 
 @pytest.fixture
@@ -30,6 +36,29 @@ def test_a_row_counts_failures_as_unsolved(record):
     (row,) = rows([record(system="ours"), failed])
     assert (row.cases, row.failed, row.solved) == (2, 1, 0.5)
     assert "50.0 %" in text_table([row])
+
+
+def test_disguised_and_plain_results_have_rows_of_their_own(record):
+    plain, disguised = rows([record(), record(disguise=True, symbolic=False, equivalent=False)])
+    assert (plain.disguise, plain.solved) == (False, 1.0)
+    assert (disguised.disguise, disguised.solved) == (True, 0.0)
+
+
+def test_structure_is_shared_among_the_results_in_which_it_was_measured(record):
+    old, right, wrong = record(), record(seed=1, structure=True), record(seed=2, structure=False)
+    failed = {**record(seed=3), "failed": "killed"}
+    assert rows([old, right, wrong])[0].structure == 0.5
+    assert rows([right, failed])[0].structure == 0.5
+    (row,) = rows([old])
+    assert np.isnan(row.structure)
+    assert "nan" not in text_table([row])
+
+
+def test_the_published_results_which_have_no_structure_still_make_a_table():
+    records = [json.loads(line) for line in RESULTS.read_text("utf-8").splitlines()]
+    table = rows(records)
+    assert sum(row.cases for row in table) == len(records)
+    assert "feynman" in text_table(table)
 
 
 def holding(records):
@@ -75,7 +104,7 @@ def test_a_report_has_tables_pictures_and_goals(record, tmp_path):
     ]  # fmt: skip
     write(tmp_path / "docs" / "page.md", records, bars(records), "fouriertree bench")
     text = (tmp_path / "docs" / "page.md").read_text(encoding="utf-8")
-    assert "| 0 | ours | 1 | 0 | 100.0 % |" in text
+    assert "| 0 | no | ours | 1 | 0 | 100.0 % |" in text
     assert "BAR feynman-noise-0-solved 100 75 ok" in text
     for picture in ("bench-solved.png", "bench-accuracy.png"):
         assert f"images/{picture}" in text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fouriertree.cli.errors import InputError, listed, suggestion
 from fouriertree.cli.output import note
-from fouriertree.experiments.bench.names import FOLDER, MEASURED, SUITES, folder_table
+from fouriertree.experiments.bench.names import EVERYDAY, FOLDER, MEASURED, SUITES, folder_table
 
 if TYPE_CHECKING:
     from fouriertree.experiments.bench.plan import Plan
@@ -19,15 +19,18 @@ def check_folders(*paths: Path | None) -> None:
             raise InputError(f"there is no folder {path}")
 
 
-def chosen_suites(names: list[str], data: Path | None, folder: Path | None) -> list[str]:
+def chosen_suites(names: list[str], data: Path | None, folder: Path | None, generate: int = 0) -> list[str]:
     """The suites, without those whose tables are not there."""
     for name in names:
         if name not in SUITES:
             raise InputError(
                 f"there is no suite {name!r}{suggestion(name, SUITES)}; there are {listed(SUITES)}"
             )
-    # A folder of one's own is a wish for that folder; the suites come with it only when they are named.
-    wanted = names or ([] if folder else list(SUITES))
+    if generate and names and EVERYDAY not in names:
+        raise InputError(f"--generate makes laws for the suite {EVERYDAY}; name it, or no suite at all")
+    # A folder of one's own and generated laws are cases enough; other suites come with them only when they are named.
+    own = [EVERYDAY] if generate else []
+    wanted = names or (own if folder or generate else list(SUITES))
     absent = [suite for suite in wanted if suite in MEASURED and data is None]
     for suite in absent:
         note(f"suite {suite} is skipped: its tables are read from a folder; name it with --data")

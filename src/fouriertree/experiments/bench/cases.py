@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from fouriertree.experiments.bench.formulas import Array, variables
+from fouriertree.experiments.bench.formulas import Array
 
-__all__ = ["Array", "Data", "disguised", "with_noise"]
+__all__ = ["Array", "Data", "with_noise"]
 
 
 @dataclass(frozen=True)
@@ -40,46 +40,3 @@ def with_noise(data: Data, level: float, rng: np.random.Generator) -> Data:
         return data
     scale = level * float(np.sqrt(np.mean(data.y**2)))
     return replace(data, y=data.y + rng.normal(0.0, scale, len(data.y)))
-
-
-#: factors of a disguise are log-uniform between these
-FACTORS = (0.2, 5.0)
-
-
-def disguised(data: Data, rng: np.random.Generator) -> Data:
-    """The same law where nobody has seen it: columns in another order, all in other units.
-
-    Column k becomes aₖ·x_{π(k)} and the target b·y, so the law becomes b·f(x_{π⁻¹}/a).
-    """
-    n = data.X.shape[1]
-    order = rng.permutation(n)
-    low, high = np.log(FACTORS)
-    a, b = np.exp(rng.uniform(low, high, n)), float(np.exp(rng.uniform(low, high)))
-    lows = data.box[order, 0] * a
-    symbols = tuple(variables(lows.tolist()))
-    truth = data.truth
-    if truth is not None:
-        old = {data.symbols[old]: symbols[k] / float(a[k]) for k, old in enumerate(order.tolist())}
-        truth = b * truth.subs(old, simultaneous=True)
-    return replace(
-        data,
-        X=data.X[:, order] * a,
-        y=data.y * b,
-        X_test=data.X_test[:, order] * a,
-        y_test=data.y_test * b,
-        symbols=symbols,
-        truth=truth,
-        law=reordered(data.law, order.tolist()),
-    )
-
-
-def reordered(law: str | None, order: list[int]) -> str | None:
-    """A law's exponents in the order of the disguised columns.
-
-    >>> reordered("power -2 1 1", [1, 0, 2])
-    'power 1 -2 1'
-    """
-    if law is None or not law.startswith("power"):
-        return law
-    kind, *exponents = law.split()
-    return " ".join([kind, *(exponents[k] for k in order)])

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-FEYNMAN, CLASSIC, STROGATZ, SRSD = "feynman", "classic", "strogatz", "srsd-easy"
+FEYNMAN, CLASSIC, STROGATZ, SRSD, EVERYDAY = "feynman", "classic", "strogatz", "srsd-easy", "everyday"
 FIRST_PRINCIPLES, BLACKBOX, FOLDER = "first-principles", "blackbox", "folder"
-SUITES = (FEYNMAN, CLASSIC, STROGATZ, SRSD, FIRST_PRINCIPLES, BLACKBOX)
+SUITES = (FEYNMAN, CLASSIC, STROGATZ, SRSD, EVERYDAY, FIRST_PRINCIPLES, BLACKBOX)
 #: suites of measurements, which need a folder of data
 MEASURED = (FIRST_PRINCIPLES, BLACKBOX)
 #: suites without a known law
@@ -57,3 +58,26 @@ def folder_table(folder: Path, case: str) -> Path:
 def quick_names(suite: str) -> list[str]:
     """The short list of a suite; empty where there is none."""
     return list(facts("quick").get(suite, []))
+
+
+def generated_name(seed: int, index: int) -> str:
+    """The name of a generated everyday law, from which alone it can be generated again.
+
+    >>> generated_name(5, 3)
+    'everyday_g5_03'
+    """
+    return f"{EVERYDAY}_g{seed}_{index:02d}"
+
+
+def generated_law(name: str) -> tuple[int, int] | None:
+    """Seed and index of a generated everyday law; None for any other name.
+
+    >>> generated_law("everyday_g5_03"), generated_law("everyday_06"), generated_law("everyday_g5_3")
+    ((5, 3), None, None)
+    """
+    found = re.fullmatch(rf"{EVERYDAY}_g([0-9]+)_([0-9]+)", name)
+    if found is None:
+        return None
+    seed, index = int(found[1]), int(found[2])
+    # One law has one name, or results would be stored twice.
+    return (seed, index) if generated_name(seed, index) == name else None

@@ -6,14 +6,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fouriertree.experiments.bench.names import FOLDER, LAWLESS, MEASURED, case_names, quick_names
+from fouriertree.experiments.bench.names import (
+    EVERYDAY,
+    FOLDER,
+    LAWLESS,
+    MEASURED,
+    case_names,
+    generated_law,
+    generated_name,
+    quick_names,
+)
 from fouriertree.experiments.bench.systems import LINEAR
 from fouriertree.experiments.bench.tasks import Task
 
 
 @dataclass(frozen=True)
 class Plan:
-    """`cases` are names, none for all of them; `data` holds measured tables, `folder` the tables of a user."""
+    """`cases` are names, none for all of them; `data` holds measured tables, `folder` the tables of a user.
+
+    With `generate`, so many laws of `generator_seed` take the place of the published ones of the suite everyday: a rate
+    is about the ones or the others.
+    """
 
     suites: Sequence[str]
     systems: Sequence[str]
@@ -26,10 +39,20 @@ class Plan:
     disguise: bool = False
     data: Path | None = None
     folder: Path | None = None
+    generate: int = 0
+    generator_seed: int = 0
 
     def every_case(self) -> list[tuple[str, str]]:
         """Suite and name of all cases of the suites."""
-        return [(suite, name) for suite in self.suites for name in case_names(suite, self.folder)]
+        return [(suite, name) for suite in self.suites for name in self.names_of(suite)]
+
+    def names_of(self, suite: str) -> list[str]:
+        """The cases of a suite; a generated law that is named is one of them, for its name says how it is made."""
+        if suite != EVERYDAY:
+            return case_names(suite, self.folder)
+        generated = [generated_name(self.generator_seed, k) for k in range(self.generate)]
+        named = [name for name in dict.fromkeys(self.cases) if generated_law(name) and name not in generated]
+        return [*(generated or case_names(suite)), *named]
 
     def chosen_cases(self) -> list[tuple[str, str]]:
         """Those of the cases that are asked for."""
@@ -37,8 +60,12 @@ class Plan:
         if self.cases:
             return [(suite, name) for suite, name in every if name in self.cases]
         if self.quick:
-            return [(suite, name) for suite, name in every if suite == FOLDER or name in quick_names(suite)]
+            return [case for case in every if self.in_short_list(*case)]
         return every
+
+    def in_short_list(self, suite: str, name: str) -> bool:
+        """Tables of one's own and generated laws are as many as their user wants."""
+        return suite == FOLDER or generated_law(name) is not None or name in quick_names(suite)
 
     def tasks(self) -> list[Task]:
         """All fits; the systems take turns on every case, so that half a run compares them on half the cases."""

@@ -22,14 +22,22 @@ from fouriertree.experiments.bench.worker import stages
 
 #: every system computes with one thread
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-#: seconds for imports, compilers and the warm-up; for test rows; for the symbolic rule; for the size
-START_LIMIT, MEASURE_LIMIT, JUDGE_LIMIT, SIZE_LIMIT = 240.0, 60.0, 60.0, 10.0
+#: seconds for imports, compilers and the warm-up; for test rows; for the structure, which has a limit of its own that
+#: is shorter; for the symbolic rule; for the size
+START_LIMIT, MEASURE_LIMIT, STRUCTURE_LIMIT, JUDGE_LIMIT, SIZE_LIMIT = 240.0, 60.0, 60.0, 60.0, 10.0
+#: what a record says where SymPy was out of time
+UNDECIDED: dict[str, Record] = {
+    "structured": {"structure": False, "symbolic": False},
+    "judged": {"symbolic": False},
+    "sized": {},
+}
 
 
 def limits(task: Task) -> dict[str, float]:
     """Seconds after which a process is killed, by stage."""
     fit_limit = 2.0 * task.seconds + 30.0
-    return dict(zip(STAGES, (START_LIMIT, fit_limit, MEASURE_LIMIT, JUDGE_LIMIT, SIZE_LIMIT), strict=True))
+    after = (MEASURE_LIMIT, STRUCTURE_LIMIT, JUDGE_LIMIT, SIZE_LIMIT)
+    return dict(zip(STAGES, (START_LIMIT, fit_limit, *after), strict=True))
 
 
 class Crew:
@@ -109,9 +117,8 @@ def read_line(process: subprocess.Popen[str], limit: float) -> str:
 
 def missing(stage: str, limit: float, process: subprocess.Popen[str], complaints: Any) -> Record:
     """What to note where a stage has no result: SymPy may be out of time, anything else is a failure."""
-    if stage in ("judged", "sized"):
-        verdict = {"symbolic": False} if stage == "judged" else {}
-        return {"undecided": f"{stage}: no result within {limit:g} s", **verdict}
+    if stage in UNDECIDED:
+        return {"undecided": f"{stage}: no result within {limit:g} s", **UNDECIDED[stage]}
     status = process.wait()
     complaints.seek(0)
     said = complaints.read().decode(errors="replace").strip().splitlines()

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from fouriertree.experiments.bench.cases import Array, Data, disguised, with_noise
+from fouriertree.experiments.bench.cases import Array, Data, with_noise
+from fouriertree.experiments.bench.disguise import Disguise
+from fouriertree.experiments.bench.everyday import generate
 from fouriertree.experiments.bench.formulas import compiled, evaluate, parse, variables
 from fouriertree.experiments.bench.names import (
     CLASSIC,
+    EVERYDAY,
     FEYNMAN,
     FIRST_PRINCIPLES,
     FOLDER,
@@ -19,6 +22,7 @@ from fouriertree.experiments.bench.names import (
     STROGATZ,
     facts,
     folder_table,
+    generated_law,
 )
 from fouriertree.experiments.bench.sampling import Range, box, by_spec, own_table, split, table
 from fouriertree.experiments.bench.trajectories import simulate
@@ -28,15 +32,19 @@ def load(
     suite: str, case: str, seed: int, rows: int, noise: float, disguise: bool, folder: Path | None
 ) -> Data:
     """The data of a case: drawn by `seed`, disguised, then noisy.  `folder` holds tables of measurements."""
-    rng = np.random.default_rng([seed, zlib.crc32(f"{suite}/{case}".encode())])
+    stream = [seed, zlib.crc32(f"{suite}/{case}".encode())]
+    rng = np.random.default_rng(stream)
     data = draw(suite, case, rows, rng, folder)
     if disguise:
-        data = disguised(data, rng)
+        # A stream of its own: the disguise depends on case and seed alone, and the noise does not depend on it.
+        data = Disguise.draw(data.X.shape[1], np.random.default_rng([*stream, 1])).apply(data)
     return with_noise(data, noise, rng)
 
 
 def draw(suite: str, case: str, rows: int, rng: np.random.Generator, folder: Path | None) -> Data:
-    if suite in (FEYNMAN, SRSD):
+    if suite == EVERYDAY and (number := generated_law(case)):
+        return draw_law(generate(*number).fact, rows, rng)
+    if suite in (FEYNMAN, SRSD, EVERYDAY):
         return draw_law(facts(suite.replace("-", "_"))[case], rows, rng)
     if suite == CLASSIC:
         return draw_classic(facts("classic")[case], rng)

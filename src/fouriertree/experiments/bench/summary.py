@@ -1,4 +1,4 @@
-"""Tables of results: one row per suite, noise and system."""
+"""Tables of results: one row per suite, noise, disguise and system."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from fouriertree.experiments.bench.store import Record
 
 @dataclass(frozen=True)
 class Row:
-    """How a system did on a suite at a level of noise.  Medians are NaN where there is nothing to take one of."""
+    """How a system did on a suite at a level of noise.  Shares and medians are NaN where there is nothing to count."""
 
     suite: str
     noise: float
+    disguise: bool
     system: str
     cases: int
     failed: int
     solved: float
+    structure: float
     exact: float
     r2: float
     size: float
@@ -47,20 +49,33 @@ def has_law(record: Record) -> bool:
 
 
 def rows(records: Iterable[Record]) -> list[Row]:
-    groups: dict[tuple[str, float, str], list[Record]] = {}
+    groups: dict[tuple[str, float, bool, str], list[Record]] = {}
     for record in records:
-        groups.setdefault((record["suite"], record["noise"], record["system"]), []).append(record)
+        key = (record["suite"], record["noise"], record["disguise"], record["system"])
+        groups.setdefault(key, []).append(record)
     return [row(*key, group) for key, group in groups.items()]
 
 
-def row(suite: str, noise: float, system: str, group: Sequence[Record]) -> Row:
+def row(suite: str, noise: float, disguise: bool, system: str, group: Sequence[Record]) -> Row:
     won = [record for record in group if solved(record)]
     return Row(
-        suite, noise, system, len(group), sum("failed" in record for record in group),
+        suite, noise, disguise, system, len(group), sum("failed" in record for record in group),
         share(won, [record for record in group if has_law(record)]),
+        structure_share(group),
         share([record for record in group if record.get("exact")], group),
         middle_r2(group), middle(group, "size"), middle(group, "fit_seconds"), middle(won, "fit_seconds"),
     )  # fmt: skip
+
+
+def structure_share(group: Sequence[Record]) -> float:
+    """The share of formulas whose structure is right.
+
+    Results that were stored before this was measured do not count.  A fit that failed counts as wrong, unless nothing
+    in its group was measured.
+    """
+    measured = [record for record in group if "structure" in record]
+    failed = [record for record in group if "failed" in record and "structure" not in record]
+    return share([record for record in measured if record["structure"]], measured and [*measured, *failed])
 
 
 def share(some: Sequence[Record], whole: Sequence[Record]) -> float:
@@ -83,17 +98,26 @@ def middle_r2(group: Sequence[Record]) -> float:
     return median(map(r2, group))
 
 
-HEADINGS = ("suite", "noise", "system", "cases", "failed", "solved", "exact", "R²", "size", "s", "s solved")
+HEADINGS = (
+    "suite", "noise", "disguise", "system", "cases", "failed", "solved", "structure", "exact", "R²", "size", "s",
+    "s solved",
+)  # fmt: skip
+#: headings of columns that are no numbers
+TEXTS = ("suite", "disguise", "system")
 
 
 def cells(row: Row) -> list[str]:
     lawless = row.suite in LAWLESS
     return [
-        row.suite, f"{row.noise:g}", row.system, str(row.cases), str(row.failed),
-        "–" if lawless else f"{100 * row.solved:.1f} %", "–" if lawless else f"{100 * row.exact:.1f} %",
+        row.suite, f"{row.noise:g}", "yes" if row.disguise else "no", row.system, str(row.cases), str(row.failed),
+        *("–" if lawless else percent(part) for part in (row.solved, row.structure, row.exact)),
         f"{row.r2:.4f}", f"{row.size:.0f}", f"{row.seconds:.1f}",
         "–" if row.solved_seconds != row.solved_seconds else f"{row.solved_seconds:.1f}",
     ]  # fmt: skip
+
+
+def percent(part: float) -> str:
+    return "–" if part != part else f"{100 * part:.1f} %"
 
 
 def text_table(rows: Sequence[Row]) -> str:
@@ -103,4 +127,4 @@ def text_table(rows: Sequence[Row]) -> str:
 
 
 def aligned(heading: str, cell: str, width: int) -> str:
-    return cell.ljust(width) if heading in ("suite", "system") else cell.rjust(width)
+    return cell.ljust(width) if heading in TEXTS else cell.rjust(width)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-#: what a fit goes through: imported and warm, a formula, numbers on test rows, the symbolic rule, nodes when simplified
-STAGES = ("ready", "fitted", "measured", "judged", "sized")
+#: what a fit goes through: imported and warm, a formula, numbers on test rows, the structure of the formula, the
+#: symbolic rule, nodes when simplified
+STAGES = ("ready", "fitted", "measured", "structured", "judged", "sized")
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """One fit in a process of its own: `python -m fouriertree.experiments.bench.worker`; task on stdin, results on stdout.
 
 Results come as JSON lines, one per stage, so that a process that is killed in one stage keeps those before it:
-ready (imported and warm), fitted (the formula), measured (numbers on test rows), judged (the symbolic rule), sized
-(nodes after simplification).
+ready (imported and warm), fitted (the formula), measured (numbers on test rows), structured (whether the structure is
+right), judged (the symbolic rule), sized (nodes after simplification).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from fouriertree.experiments.bench.cases import Data
 from fouriertree.experiments.bench.forms import has_form
 from fouriertree.experiments.bench.formulas import evaluate, parse, size
 from fouriertree.experiments.bench.rounding import simplified
+from fouriertree.experiments.bench.structure import structure_right
 from fouriertree.experiments.bench.suites import load
 from fouriertree.experiments.bench.systems import SYSTEMS, Fit
 from fouriertree.experiments.bench.tasks import Task
@@ -69,6 +70,8 @@ def stages(task: Task, folder: Path | None) -> Iterator[Record]:
     model = parse(found["formula"], {str(symbol): symbol for symbol in data.symbols})
     measures = measured(model, data, task.noise)
     yield {"stage": "measured", **measures}
+    # Before the symbolic rule, which may run out of time.
+    yield {"stage": "structured", **structured(model, data)}
     yield {"stage": "judged", **judged(model, data, measures["r2"])}
     yield {"stage": "sized", **sized(model)}
 
@@ -102,6 +105,13 @@ def measured(model: Any, data: Data, noise: float) -> Record:
             "truth_size": size(simplified(data.truth)),
         }
     return record
+
+
+def structured(model: Any, data: Data) -> Record:
+    """Whether the structure is right, where the law is known."""
+    if data.truth is None:
+        return {}
+    return {"structure": answered(lambda: structure_right(model, data))}
 
 
 def judged(model: Any, data: Data, r2: float | None) -> Record:
