@@ -62,8 +62,8 @@ def line(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> np.ndarray:
 def outcome(table: str, rows: int | None, split: Split, seed: int, seconds: float) -> Outcome:
     X, y, X_test, y_test = split
     fitted = SymbolicRegressor(time_limit=seconds, random_state=seed).fit(X, y)
-    ours, straight = r2(y_test, fitted.predict(X_test)), r2(y_test, line(X, y, X_test))
-    one = Outcome(table, rows, straight, ours, int(fitted.get_best()["complexity"]))
+    ours, linear = r2(y_test, fitted.predict(X_test)), r2(y_test, line(X, y, X_test))
+    one = Outcome(table, rows, linear, ours, int(fitted.get_best()["complexity"]))
     mark = "below" if one.below else ""
     print(f"{table:26s} seed {seed} line {one.line:8.4f} ours {one.ours:8.4f} "
           f"complexity {one.complexity:3d} {mark}", flush=True)  # fmt: skip

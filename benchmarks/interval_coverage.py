@@ -22,10 +22,10 @@ from bars import Bar, finish
 from numpy.typing import NDArray
 
 from fouriertree import SymbolicRegressor
-from fouriertree.estimators.fitted import METHODS, OutsideWarning
+from fouriertree.estimators.fitted import METHODS, ExtrapolationWarning
 from fouriertree.expr import Expression, parse
 from fouriertree.model import Model
-from fouriertree.projection.refit import fitted_numbers
+from fouriertree.projection.refit import refit_constants
 from fouriertree.uncertainty.intervals import calibration_scores, linear_prediction_bounds, prediction_bounds
 
 Floats = NDArray[np.float64]
@@ -33,7 +33,7 @@ Noise = Callable[[np.random.Generator, Floats], Floats]
 
 LEVELS = (0.8, 0.9, 0.95)
 NEW_ROWS = 500
-HELD_BACK, ENOUGH_ROWS = 0.2, 20
+VALIDATION_SHARE, MIN_ROWS_TO_SPLIT = 0.2, 20
 #: rows from which on coverage must be near its level, and how near
 GOAL_ROWS, GOAL = 200, 0.02
 FORM = parse("2.0*sin(1.3*x0) + 0.5*x1 + 0.7")
@@ -73,9 +73,9 @@ def fixed_form(noise: Noise, n: int, seed: int) -> Floats:
     rng = np.random.default_rng(seed)
     X, y = sample(noise, rng, n)
     ones = np.ones(n)
-    final = fitted_numbers(FORM, X, y, ones)
+    final = refit_constants(FORM, X, y, ones)
     # The rows are in no order, so that any of them may be the ones held back.
-    seen = np.arange(n) >= (int(HELD_BACK * n) if n >= ENOUGH_ROWS else 0)
+    seen = np.arange(n) >= (int(VALIDATION_SHARE * n) if n >= MIN_ROWS_TO_SPLIT else 0)
     return rates(final, seen, (X, y), sample(noise, rng, NEW_ROWS))
 
 
@@ -85,7 +85,7 @@ def whole_fit(noise: Noise, n: int, seed: int, max_evaluations: int) -> Floats:
     model = SymbolicRegressor(max_evaluations=max_evaluations, random_state=seed).fit(X, y)
     X_new, y_new = sample(noise, rng, NEW_ROWS)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutsideWarning)
+        warnings.simplefilter("ignore", ExtrapolationWarning)
         bounds = [[model.predict(X_new, None, v, method)[1:] for v in LEVELS] for method in METHODS]
     return np.array([[covered(bound, y_new) for bound in row] for row in bounds])
 

@@ -13,12 +13,12 @@ from fouriertree import Model, SymbolicRegressor
 from fouriertree.engine import ReferenceEngine
 from fouriertree.export import ExportError, export
 from fouriertree.expr import parse
-from fouriertree.runs.model_file import ModelFileError, file_of, from_bytes
+from fouriertree.runs.model_file import ModelFileError, encoded_record, from_bytes
 
 from .cases import check_sentence
 
 #: columns that are tried at most
-MOST_COLUMNS = 50
+MAX_FEATURES = 50
 EXPORTS = ("python", "c", "sqlite", "excel", "latex", "json", "javascript")
 
 
@@ -31,7 +31,7 @@ def model_files() -> list[bytes]:
     files = []
     for names in (["angle", "speed"], ["a b", "x0"], None):
         fitted = SymbolicRegressor(feature_names=names, max_evaluations=3000, random_state=0).fit(X, y)
-        files.append(file_of(fitted.as_saved("y")))
+        files.append(encoded_record(fitted.to_record("y")))
     return files
 
 
@@ -41,8 +41,8 @@ def check_model_file(data: bytes) -> None:
     except ModelFileError as error:
         check_sentence(str(error))
         return
-    once = file_of(saved)
-    assert file_of(from_bytes(once)) == once
+    once = encoded_record(saved)
+    assert encoded_record(from_bytes(once)) == once
     told = json.loads(data)
     assert saved.chosen == told["chosen"]
     assert (saved.names, saved.target) == (
@@ -57,7 +57,7 @@ def check_model_file(data: bytes) -> None:
 def check_model(model: Model, row: dict[str, Any], n_columns: int) -> None:
     """The model predicts what its terms say, term by term, and its formula is the one that people read."""
     assert parse(row["formula"], model.names) == model.expression
-    if n_columns > MOST_COLUMNS:
+    if n_columns > MAX_FEATURES:
         return
     X = np.random.default_rng(1).uniform(-2.0, 2.0, (4, n_columns))
     total = np.zeros(4)
@@ -76,12 +76,12 @@ def check_model(model: Model, row: dict[str, Any], n_columns: int) -> None:
 def check_regressor(saved: Any) -> None:
     """Whatever a file promises, the regressor that comes of it can be printed and asked."""
     try:
-        regressor = SymbolicRegressor.from_saved(saved)
+        regressor = SymbolicRegressor.from_record(saved)
     except ModelFileError as error:
         check_sentence(str(error))
         return
     assert str(regressor).isprintable() or "\n" in str(regressor)
-    if len(saved.box) <= MOST_COLUMNS:
+    if len(saved.box) <= MAX_FEATURES:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             X = np.zeros((2, len(saved.box)))

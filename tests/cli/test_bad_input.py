@@ -163,14 +163,14 @@ def test_a_read_only_file_system_is_called_one(fit, monkeypatch):
 
 @pytest.mark.skipif(os.name != "posix", reason="asks whether a process lives")
 def test_the_next_write_removes_what_a_killed_process_left_of_the_same_file(tmp_path):
-    from fouriertree.cli.files import write_whole
+    from fouriertree.cli.files import write_atomically
 
     with subprocess.Popen([sys.executable, "-c", ""]) as dead:
         dead.wait()
     kept = {".m.json.1.part", f".other.json.{dead.pid}.part"}
     for name in (f".m.json.{dead.pid}.part", *kept):
         (tmp_path / name).touch()
-    write_whole(tmp_path / "m.json", b"new")
+    write_atomically(tmp_path / "m.json", b"new")
     assert set(os.listdir(tmp_path)) == {"m.json", *kept}
 
 
@@ -184,7 +184,7 @@ def test_a_full_disk_costs_the_file_and_not_the_table(fit):
 
 def test_a_write_that_fails_leaves_the_old_file_and_no_part(tmp_path, monkeypatch):
     from fouriertree.cli.errors import InputError
-    from fouriertree.cli.files import write_whole
+    from fouriertree.cli.files import write_atomically
     from fouriertree.io import files
 
     path = tmp_path / "model.json"
@@ -195,7 +195,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_part(tmp_path, monkeypatc
 
     monkeypatch.setattr(files.os, "fsync", full)
     with pytest.raises(InputError, match="no space left"):
-        write_whole(path, b"new")
+        write_atomically(path, b"new")
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["model.json"]
 

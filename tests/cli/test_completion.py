@@ -2,9 +2,9 @@
 
 import pytest
 
-from fouriertree.cli import words
+from fouriertree.cli import choices
 
-# Not Rich: with it, Typer itself writes the help texts that some shells show beside the words.
+# Not Rich: with it, Typer itself writes the help texts that some shells show beside the choices.
 HEAVY = ("numpy", "numba", "pandas", "sklearn", "sympy", "matplotlib")
 CODE = """
 import atexit, sys
@@ -75,8 +75,8 @@ def test_the_words_are_those_of_the_package():
     from fouriertree.export import TARGETS
     from fouriertree.expr import PrimitiveSet
 
-    assert tuple(TARGETS) == words.TARGETS
-    assert tuple(SUITES) == words.SUITES
-    assert tuple(SYSTEMS) == words.SYSTEMS
-    assert set(parse_operators(",".join(words.OPERATORS)).names) == set(PrimitiveSet.catalogue().names)
-    assert parse_operators(words.DEFAULT_OPERATORS) == PrimitiveSet.default()
+    assert tuple(TARGETS) == choices.TARGETS
+    assert tuple(SUITES) == choices.SUITES
+    assert tuple(SYSTEMS) == choices.SYSTEMS
+    assert set(parse_operators(",".join(choices.OPERATORS)).names) == set(PrimitiveSet.catalogue().names)
+    assert parse_operators(choices.DEFAULT_OPERATORS) == PrimitiveSet.default()

@@ -54,8 +54,8 @@ def test_version_is_that_of_the_package(run):
 
 def test_help_names_the_operators_that_are_used_unless_told_otherwise(run):
     from fouriertree import PrimitiveSet
+    from fouriertree.cli.choices import DEFAULT_OPERATORS
     from fouriertree.cli.fitting.settings import parse_operators
-    from fouriertree.cli.words import DEFAULT_OPERATORS
 
     assert parse_operators(DEFAULT_OPERATORS) == PrimitiveSet.default()
     text = " ".join(run("fit", "--help").stdout.split())

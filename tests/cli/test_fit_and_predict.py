@@ -246,22 +246,22 @@ import os, signal, time
 from fouriertree.fit import pipeline as fitting
 from fouriertree.io import files
 from fouriertree.search import Hybrid
-from fouriertree.fit.stopping import ONE_PRESS
+from fouriertree.fit.stopping import SAME_SIGNAL_SECONDS
 
 def first(call, number, times=1):
     calls = []
     def interrupted(*arguments, **options):
         calls.append(0)
         if len(calls) == times:
-            time.sleep(2 * ONE_PRESS)
+            time.sleep(2 * SAME_SIGNAL_SECONDS)
             os.kill(os.getpid(), number)
         return call(*arguments, **options)
     return interrupted
 
 """
 IN_A_STEP = "Hybrid.step = first(Hybrid.step, signal.{name}, 4)\n"
-DESCRIBING = "fitting.finished = first(fitting.finished, signal.SIGINT)\n"
-WRITING = "files.replace_file = first(files.replace_file, signal.SIGINT)\n"
+FINALIZING = "fitting.finalize = first(fitting.finalize, signal.SIGINT)\n"
+WRITING = "files.replace_atomically = first(files.replace_atomically, signal.SIGINT)\n"
 
 needs_signals = pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 
@@ -289,7 +289,7 @@ def test_a_signal_writes_and_prints_what_was_found(process, noise, name, status)
 
 
 @needs_signals
-@pytest.mark.parametrize("moment", [DESCRIBING, WRITING])
+@pytest.mark.parametrize("moment", [FINALIZING, WRITING])
 def test_ctrl_c_after_the_search_loses_nothing(process, noise, moment):
     arguments = ("fit", "data.csv", "-t", "y", "--max-evaluations", 1000, "-o", "model.json", "--no-run")
     result = process(*arguments, code=INTERRUPTED + moment + MAIN, cwd=noise)

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from fouriertree import parse
 from fouriertree.criteria.code_lengths import (
-    PER_NAT_OF_CHOICE,
-    PER_UNIT,
-    ROWS_PER_NAT,
-    WITH_NUMBER,
-    choice_price,
-    column_price,
-    number_price,
-    numbers_of_plain_terms,
+    NATS_PER_COMPLEXITY,
+    ROWS_PER_FEATURE_NAT,
+    SCALED_FEATURE,
+    SUBSET_WEIGHT,
+    constant_code_length,
+    constants_of_linear_terms,
+    feature_code_length,
+    subset_code_length,
 )
 from fouriertree.expr import Expression
 
@@ -27,19 +27,25 @@ explained = st.floats(0.0, 60.0)
 @given(counts, explained, explained)
 def test_a_column_costs_more_the_more_is_explained_and_never_more_than_another_term(n, one, other):
     low, high = sorted((one, other))
-    assert column_price(n, low) <= column_price(n, high)
-    assert 0.0 < column_price(n, high) <= WITH_NUMBER * PER_UNIT + number_price(n, high)
+    assert feature_code_length(n, low) <= feature_code_length(n, high)
+    assert (
+        0.0
+        < feature_code_length(n, high)
+        <= SCALED_FEATURE * NATS_PER_COMPLEXITY + constant_code_length(n, high)
+    )
 
 
 @given(counts)
 def test_a_column_must_explain_one_part_in_eighty_of_what_is_left(n):
     gain = -0.5 * n * np.log(1.0 - 1.0 / 80.0)
-    assert gain == pytest.approx(n / ROWS_PER_NAT, rel=0.01)
-    assert column_price(n, 0.0) >= min(0.99 * gain, number_price(n, 0.0))
+    assert gain == pytest.approx(n / ROWS_PER_FEATURE_NAT, rel=0.01)
+    assert feature_code_length(n, 0.0) >= min(0.99 * gain, constant_code_length(n, 0.0))
 
 
 def test_in_a_law_a_column_costs_as_much_as_any_term():
-    assert column_price(1000, 20.0) == WITH_NUMBER * PER_UNIT + number_price(1000, 20.0)
+    assert feature_code_length(1000, 20.0) == SCALED_FEATURE * NATS_PER_COMPLEXITY + constant_code_length(
+        1000, 20.0
+    )
 
 
 COLUMNS = ["3.5*x0", "x1*2.5", "x0", "-x1"]
@@ -52,7 +58,7 @@ def test_a_term_is_plain_if_the_slope_of_its_number_is_a_column_or_constant(part
     X = np.random.default_rng(0).uniform(0.5, 1.5, (20, 2))
     numbers = [i for i in range(len(whole)) if whole.op[i] == 0]
     slow = {i for i in numbers if slope_is_plain(whole, i, X)}
-    assert numbers_of_plain_terms(whole) == slow
+    assert constants_of_linear_terms(whole) == slow
 
 
 def slope_is_plain(whole, i, X):
@@ -67,6 +73,6 @@ def slope_is_plain(whole, i, X):
 @given(st.integers(1, 300), st.data())
 def test_the_choice_of_columns_costs_a_part_of_the_logarithm_of_the_number_of_choices(columns, data):
     chosen = data.draw(st.integers(0, columns))
-    assert choice_price(chosen, columns) == pytest.approx(
-        PER_NAT_OF_CHOICE * np.log(float(math.comb(columns, chosen))), abs=1e-9
+    assert subset_code_length(chosen, columns) == pytest.approx(
+        SUBSET_WEIGHT * np.log(float(math.comb(columns, chosen))), abs=1e-9
     )

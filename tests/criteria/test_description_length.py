@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fouriertree import EmpiricalSpace, Model, parse
-from fouriertree.criteria.code_lengths import A_LINE, choice_price, column_price
+from fouriertree.criteria.code_lengths import LINEAR_MODEL_NATS, feature_code_length, subset_code_length
 from fouriertree.criteria.description_length import description_length
 from fouriertree.criteria.losses import as_loss
 from fouriertree.criteria.rows import Rows
@@ -50,7 +50,7 @@ def test_another_column_is_cheaper_than_another_term_of_its_size_where_little_is
     def price(term, loss):
         return length(f"1.37*sin(x0) + {term}", loss, data) - length("1.37*sin(x0)", loss, data)
 
-    spread = data.cost_of_constant()
+    spread = data.baseline_loss()
     assert price("2.37*x1", 0.5 * spread) < 1.0 < price("2.37*x1^2", 0.5 * spread)
     in_a_law = price("2.37*x1", 1e-9 * spread)
     assert in_a_law > 7.0
@@ -65,16 +65,18 @@ def test_a_short_number_never_makes_a_column_cost_less_than_nothing():
 
 def test_that_columns_tell_anything_has_to_be_seen():
     data = rows(NOISE)
-    spread = data.cost_of_constant()
+    spread = data.baseline_loss()
     assert length("0.37*x0 + 0.37", 0.95 * spread, data) > length("0.37", spread, data)
     assert length("0.37*x0 + 0.37", 0.8 * spread, data) < length("0.37", spread, data)
 
 
 def test_a_line_costs_the_price_of_its_columns_of_its_constant_and_of_their_choice():
     data = rows(NOISE)
-    spread = data.cost_of_constant()
-    price = column_price(60, 0.0)
+    spread = data.baseline_loss()
+    price = feature_code_length(60, 0.0)
     for constant in ("0.37", "0", "7"):
         assert length(constant, spread, data) == pytest.approx(price)
-    assert length("0.37*x0 + 0.73", spread, data) == pytest.approx(2 * price + A_LINE + choice_price(1, 2))
-    assert length("0.37*x0 + 0.73 - 1.37*x1", spread, data) == pytest.approx(3 * price + A_LINE)
+    assert length("0.37*x0 + 0.73", spread, data) == pytest.approx(
+        2 * price + LINEAR_MODEL_NATS + subset_code_length(1, 2)
+    )
+    assert length("0.37*x0 + 0.73 - 1.37*x1", spread, data) == pytest.approx(3 * price + LINEAR_MODEL_NATS)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from fouriertree.criteria.losses import HUBER, NAMES, as_loss, check_shares, probabilities, spread
+from fouriertree.criteria.losses import HUBER, NAMES, as_loss, check_probabilities, probabilities, spread
 
 #: losses of an error; log-odds are not judged by how far they are from y
 OF_ERRORS = [name for name in NAMES if name != "logistic"]
@@ -214,7 +214,7 @@ def test_the_constant_of_log_odds_is_that_of_the_mean(mean, odds):
 
 
 def test_log_odds_are_sought_of_probabilities_only():
-    check_shares(as_loss("logistic", 0.5), np.array([0.0, 0.3, 1.0]))
-    check_shares(as_loss("squared", 0.5), np.array([-3.0, 7.0]))
+    check_probabilities(as_loss("logistic", 0.5), np.array([0.0, 0.3, 1.0]))
+    check_probabilities(as_loss("squared", 0.5), np.array([-3.0, 7.0]))
     with pytest.raises(ValueError, match="values of y from 0 to 1; for other labels use SymbolicClassifier"):
-        check_shares(as_loss("logistic", 0.5), np.array([0.0, 2.0]))
+        check_probabilities(as_loss("logistic", 0.5), np.array([0.0, 2.0]))

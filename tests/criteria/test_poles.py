@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fouriertree import SymbolicRegressor
-from fouriertree.criteria.poles import runs_away
+from fouriertree.criteria.poles import may_have_pole
 from fouriertree.expr import parse
 
 X = np.random.default_rng(0).uniform(1.0, 3.0, (200, 2))
@@ -20,7 +20,7 @@ X = np.random.default_rng(0).uniform(1.0, 3.0, (200, 2))
     ],
 )  # fmt: skip
 def test_poles_and_edges_among_the_rows_are_seen(text):
-    assert runs_away(parse(text), X)
+    assert may_have_pole(parse(text), X)
 
 
 @pytest.mark.parametrize(
@@ -37,25 +37,25 @@ def test_poles_and_edges_among_the_rows_are_seen(text):
     ],
 )
 def test_what_is_far_from_every_pole_does_not_run_away(text):
-    assert not runs_away(parse(text), X)
+    assert not may_have_pole(parse(text), X)
 
 
 @given(st.floats(1.02, 2.98))
 def test_a_pole_anywhere_between_the_rows_is_seen(pole):
-    assert runs_away(parse(f"1/(x0 - {pole!r})"), X)
+    assert may_have_pole(parse(f"1/(x0 - {pole!r})"), X)
 
 
 def test_units_do_not_matter():
     for text in ("1/(x0 - 2)", "1/(x0 + x1)", "log(x0 - 0.99)"):
         scaled = text.replace("x0", "(1e9*x0)").replace("x1", "(1e9*x1)")
-        assert runs_away(parse(scaled), X / 1e9) == runs_away(parse(text), X)
+        assert may_have_pole(parse(scaled), X / 1e9) == may_have_pole(parse(text), X)
 
 
 def test_a_law_with_a_pole_is_found_and_an_outlier_gets_none():
     rng = np.random.default_rng(1)
     law = SymbolicRegressor(random_state=0, max_evaluations=300_000).fit(X, 1.0 / (X[:, 0] - X[:, 1]))
-    assert runs_away(law.model_.expression, X)
+    assert may_have_pole(law.model_.expression, X)
     y = 2.0 * X[:, 0] + rng.normal(0.0, 0.1, len(X))
     y[7] += 5.0
     line = SymbolicRegressor(random_state=0, max_evaluations=300_000).fit(X, y)
-    assert not runs_away(line.model_.expression, X)
+    assert not may_have_pole(line.model_.expression, X)

@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 
 from fouriertree import PrimitiveSet
-from fouriertree.data.checks import check_operators, draw_seed, numeric_target
+from fouriertree.data.checks import check_operators, draw_seed, target_as_numbers
 
 TEXT = ["1", "2.5", "-3e2"]
 
 
 @pytest.mark.parametrize("y", [TEXT, tuple(TEXT), np.array(TEXT), np.array(TEXT, object), pd.Series(TEXT)])
 def test_numbers_written_as_text_are_taken_as_numbers(y):
-    found = numeric_target(y)
+    found = target_as_numbers(y)
     assert found.dtype == np.float64
     np.testing.assert_array_equal(found, [1.0, 2.5, -300.0])
 
@@ -20,7 +20,7 @@ def test_numbers_written_as_text_are_taken_as_numbers(y):
 @pytest.mark.parametrize("y", [["1", "two"], np.array(["1", "two"]), pd.Series(["1", "two"])])
 def test_other_text_in_the_target_is_refused_with_the_cell(y):
     with pytest.raises(ValueError, match="y is not numeric: it contains 'two'"):
-        numeric_target(y)
+        target_as_numbers(y)
 
 
 def test_a_target_without_text_comes_back_as_it_is():
@@ -33,11 +33,11 @@ def test_a_target_without_text_comes_back_as_it_is():
         None,
         "text",
     ):
-        assert numeric_target(y) is y
+        assert target_as_numbers(y) is y
 
 
 def test_a_missing_cell_among_text_is_left_to_scikit_learn_as_nan():
-    np.testing.assert_array_equal(numeric_target(pd.Series(["1", None])), [1.0, np.nan])
+    np.testing.assert_array_equal(target_as_numbers(pd.Series(["1", None])), [1.0, np.nan])
 
 
 def test_an_empty_set_of_operators_is_refused():

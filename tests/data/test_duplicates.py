@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import fouriertree.data.duplicates as repeats
-from fouriertree.data.duplicates import Table, counted, row_hashes
+from fouriertree.data.duplicates import Table, deduplicated, row_hashes
 
 FEW_VALUES = st.sampled_from([0.0, -0.0, 1.0, 2.0, -1.5, 1e300])
 
@@ -44,8 +44,8 @@ def test_a_weight_of_k_is_k_rows_in_any_order(data, random):
     times = weights.astype(int)
     order = list(range(len(y)))
     random.shuffle(order)
-    weighted = counted(X[order], y[order], weights[order])
-    repeated = counted(X.repeat(times, axis=0), y.repeat(times))
+    weighted = deduplicated(X[order], y[order], weights[order])
+    repeated = deduplicated(X.repeat(times, axis=0), y.repeat(times))
     if len(set(slowly_counted(X, y, weights).values())) > 1:
         assert contents(weighted) == contents(repeated)
     else:  # rows that count alike keep their order
@@ -59,19 +59,19 @@ def test_rows_count_as_often_as_counting_one_by_one_says(data):
     X, y, weights = data
     expected = slowly_counted(X, y, weights)
     divisor = np.gcd.reduce([int(count) for count in expected.values()])
-    assert Counter(contents(counted(X, y, weights))) == {row: c / divisor for row, c in expected.items()}
+    assert Counter(contents(deduplicated(X, y, weights))) == {row: c / divisor for row, c in expected.items()}
 
 
 @given(weighted_tables(), st.sampled_from([2.0, 3.0, 1024.0]))
 def test_a_common_factor_of_the_weights_changes_nothing(data, factor):
     X, y, weights = data
-    assert contents(counted(X, y, weights)) == contents(counted(X, y, factor * weights))
+    assert contents(deduplicated(X, y, weights)) == contents(deduplicated(X, y, factor * weights))
 
 
 @given(weighted_tables(least=1))
 def test_weights_that_are_no_counts_are_added_up_per_row(data):
     X, y, weights = data
-    table = counted(X, y, weights + 0.25)
+    table = deduplicated(X, y, weights + 0.25)
     expected = slowly_counted(X, y, weights + 0.25)
     found = np.ones(len(table.y)) if table.weights is None else table.weights
     assert set(contents(table)) == set(expected)
@@ -81,9 +81,9 @@ def test_weights_that_are_no_counts_are_added_up_per_row(data):
 
 @given(weighted_tables())
 def test_rows_of_one_x_are_held_back_together_and_never_too_many(data):
-    table = counted(*data)
+    table = deduplicated(*data)
     for most in range(len(table.y) + 1):
-        held = table.held_back(most, np.random.default_rng(0))
+        held = table.validation_mask(most, np.random.default_rng(0))
         assert np.count_nonzero(held) <= most
         if table.group is not None:
             apart = {x.tobytes() for x in table.X[held]} & {x.tobytes() for x in table.X[~held]}
@@ -94,8 +94,8 @@ def test_rows_of_one_x_are_held_back_together_and_never_too_many(data):
 def test_different_rows_with_one_hash_are_kept_apart(data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(repeats, "row_hashes", lambda X, y=None: np.zeros(len(X), dtype=np.uint64))
-        clashing = counted(*data)
-    assert Counter(contents(clashing)) == Counter(contents(counted(*data)))
+        clashing = deduplicated(*data)
+    assert Counter(contents(clashing)) == Counter(contents(deduplicated(*data)))
 
 
 @settings(max_examples=30)
@@ -104,28 +104,28 @@ def test_rows_that_are_all_different_and_count_alike_stay_as_they_are(n, seed):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(n, 2)), rng.integers(3, size=n).astype(float)
     for weights in (None, np.full(n, 0.7)):
-        table = counted(X, y, weights)
+        table = deduplicated(X, y, weights)
         assert table.X is X
         assert table.y is y
         assert table.weights is None
-    held = table.held_back(n // 3, np.random.default_rng(seed))
+    held = table.validation_mask(n // 3, np.random.default_rng(seed))
     first = np.random.default_rng(seed).permutation(n)[: n // 3]
     assert sorted(first) == np.flatnonzero(held).tolist()
 
 
 def test_many_counts_become_weights_and_few_become_rows(monkeypatch):
     X, y, weights = np.arange(3.0)[:, None], np.arange(3.0), np.array([1.0, 2.0, 7.0])
-    assert len(counted(X, y, weights).y) == 10
+    assert len(deduplicated(X, y, weights).y) == 10
     monkeypatch.setattr(repeats, "MOST_ROWS", 9)
-    table = counted(X, y, weights)
+    table = deduplicated(X, y, weights)
     assert sorted(table.weights) == [1.0, 2.0, 7.0]
-    assert contents(counted(X.repeat([1, 2, 7], axis=0), y.repeat([1, 2, 7]))) == contents(table)
+    assert contents(deduplicated(X.repeat([1, 2, 7], axis=0), y.repeat([1, 2, 7]))) == contents(table)
 
 
 def test_bad_weights_are_left_for_others_to_refuse():
     X, y = np.zeros((2, 1)), np.zeros(2)
     for weights in (np.zeros(2), np.array([1.0, -1.0])):
-        assert counted(X, y, weights).weights is weights
+        assert deduplicated(X, y, weights).weights is weights
 
 
 def test_small_whole_numbers_hardly_ever_share_a_hash():
@@ -139,6 +139,6 @@ def test_a_million_rows_take_no_noticeable_time(kind):
     X = rng.normal(size=(1_000_000, 20))
     y = rng.normal(size=len(X)) if kind == "different" else rng.integers(5, size=len(X)).astype(float)
     started = time.process_time()
-    table = counted(X, y)
+    table = deduplicated(X, y)
     assert isinstance(table, Table)
     assert time.process_time() - started < 2.0

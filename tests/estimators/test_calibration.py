@@ -9,12 +9,12 @@ from scipy.optimize import minimize
 from scipy.special import logit, softmax
 
 from fouriertree.estimators.calibration import (
-    AS_THEY_ARE,
+    UNCALIBRATED,
     as_counts,
-    second_share,
+    binary_probabilities,
+    calibration_exponents,
+    platt_targets,
     shares,
-    sharpness,
-    smoothed,
 )
 
 log_odds = arrays(float, (4, 3), elements=st.floats(-40.0, 40.0))
@@ -42,7 +42,7 @@ def test_log_odds_that_are_right_give_the_right_shares(parts):
 def test_infinite_log_odds_are_certainty():
     np.testing.assert_allclose(shares(np.array([[np.inf, -np.inf, 0.0]])), [[2 / 3, 0.0, 1 / 3]], atol=1e-15)
     np.testing.assert_array_equal(
-        second_share(np.array([np.inf, -np.inf, 0.0])), [[0, 1], [1, 0], [0.5, 0.5]]
+        binary_probabilities(np.array([np.inf, -np.inf, 0.0])), [[0, 1], [1, 0], [0.5, 0.5]]
     )
 
 
@@ -53,11 +53,11 @@ def test_exponents_are_found_again_from_classes_drawn_with_them(seed, exponents)
     odds = rng.normal(0.0, 1.5, (1000, 3))
     p = shares(odds, exponents)
     codes = (p.cumsum(axis=1) < rng.random((len(p), 1))).sum(axis=1).clip(max=2)
-    found = sharpness(odds, codes, np.ones(len(odds)))
+    found = calibration_exponents(odds, codes, np.ones(len(odds)))
 
     def cost(e):
         logs = np.log(shares(odds, tuple(np.abs(e)))[np.arange(len(odds)), codes])
-        return -logs.sum() + 0.5 * np.sum((np.abs(e) - AS_THEY_ARE) ** 2)
+        return -logs.sum() + 0.5 * np.sum((np.abs(e) - UNCALIBRATED) ** 2)
 
     slow = minimize(cost, exponents, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-8})
     assert cost(np.array(found)) <= slow.fun + 1e-4
@@ -65,15 +65,15 @@ def test_exponents_are_found_again_from_classes_drawn_with_them(seed, exponents)
 
 def test_exponents_stay_finite_where_classes_are_separated():
     odds = 5.0 * np.eye(3)[np.repeat([0, 1, 2], 20)] - 2.5
-    a, b = sharpness(odds, np.repeat([0, 1, 2], 20), np.ones(60))
+    a, b = calibration_exponents(odds, np.repeat([0, 1, 2], 20), np.ones(60))
     assert 0.0 <= a < 10.0
     assert 0.0 <= b < 10.0
 
 
 def test_a_weight_of_two_is_two_labels():
     labels, weights = np.array([True, False, False]), np.array([2.0, 1.0, 3.0])
-    once = smoothed(labels, weights)
-    again = smoothed(labels.repeat([2, 1, 3]), np.ones(6))
+    once = platt_targets(labels, weights)
+    again = platt_targets(labels.repeat([2, 1, 3]), np.ones(6))
     np.testing.assert_array_equal(once.repeat([2, 1, 3]), again)
 
 

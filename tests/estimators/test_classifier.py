@@ -20,7 +20,7 @@ from fouriertree.criteria.losses import probabilities
 from fouriertree.runs.model_file import ModelFileError
 
 FEW, SOME = 1000, 20_000
-pytestmark = pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.OutsideWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.ExtrapolationWarning")
 
 
 @parametrize_with_checks([SymbolicClassifier(max_evaluations=FEW, max_terms=4)])

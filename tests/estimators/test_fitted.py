@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from fouriertree import PrimitiveSet, SymbolicRegressor
-from fouriertree.estimators.fitted import MOST_SCORES, OutsideWarning, error_sizes, outside
+from fouriertree.estimators.fitted import MAX_SCORES, ExtrapolationWarning, absolute_errors, outside
 from fouriertree.runs.model_file import ModelFileError
 
 rng = np.random.default_rng(0)
@@ -79,18 +79,18 @@ def test_of_few_rows_every_one_is_left_out_once():
 
 def test_of_many_errors_some_order_statistics_are_kept_that_are_never_too_small():
     errors = rng.normal(size=5000)
-    kept = error_sizes(errors)
-    assert len(kept) == MOST_SCORES
+    kept = absolute_errors(errors)
+    assert len(kept) == MAX_SCORES
     for share in (0.5, 0.8, 0.9, 0.95):
         exact = np.quantile(np.abs(errors), share, method="higher")
-        assert exact <= kept[int(np.ceil(share * MOST_SCORES)) - 1] < exact + 0.1
+        assert exact <= kept[int(np.ceil(share * MAX_SCORES)) - 1] < exact + 0.1
 
 
 # Outside of the data ------------------------------------------------------------------------------------------
 def test_rows_outside_of_the_data_are_told_once(fitted):
     model = clone(fitted).fit(X, Y)
     far = X.assign(speed=9.0)
-    with pytest.warns(OutsideWarning, match=r"120 of 120 rows lie outside .*speed from 0\.5"):
+    with pytest.warns(ExtrapolationWarning, match=r"120 of 120 rows lie outside .*speed from 0\.5"):
         model.predict(far)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

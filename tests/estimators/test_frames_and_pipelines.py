@@ -103,7 +103,7 @@ def test_a_column_of_text_is_named(estimator, table):
         estimator.fit(X, np.arange(20) % 2)
 
 
-@pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.OutsideWarning")
+@pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.ExtrapolationWarning")
 def test_names_pass_through_a_pipeline_and_parameters_are_searched():
     values, y = columns(90)
     scaler = MinMaxScaler((1, 2)).set_output(transform="pandas")

@@ -1,4 +1,4 @@
-"""Questions to a fitted regressor: every formula answers, with the data of the fit or with others."""
+"""Inspection to a fitted regressor: every formula answers, with the data of the fit or with others."""
 
 import warnings
 

@@ -12,7 +12,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import cross_val_score
 
 from fouriertree import FTG, SymbolicRegressor
-from fouriertree.estimators.multioutput import names_of_outputs
+from fouriertree.estimators.multioutput import output_names
 from fouriertree.runs.model_file import ModelFileError, load
 
 SOME = 8000
@@ -69,7 +69,7 @@ def test_weights_count_for_every_target():
 ONE_FORMULA = {
     "sympy": (), "latex": (), "get_best": (), "certificate": (), "slopes": (), "coefficient_intervals": (),
     "stability": (), "export": ("c",), "plot_front": (), "plot_fit": (), "plot_response": (), "plot_tree": (),
-    "report": ("report.html",), "as_saved": (),
+    "report": ("report.html",), "to_record": (),
 }  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def test_one_column_is_one_target(motion):
     assert model.predict(X).shape == (80,)
 
 
-@pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.OutsideWarning")
+@pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.ExtrapolationWarning")
 def test_cross_validation_judges_all_targets(motion):
     X, Y = motion
     model = SymbolicRegressor(max_evaluations=SOME, random_state=0)
@@ -137,10 +137,10 @@ def test_an_interrupt_ends_all_searches(motion, monkeypatch):
 
 
 def test_targets_are_named_or_numbered():
-    assert names_of_outputs([[1, 2], [3, 4]]) == ["y0", "y1"]
-    assert names_of_outputs(pd.DataFrame({"p": [1], "q": [2]})) == ["p", "q"]
+    assert output_names([[1, 2], [3, 4]]) == ["y0", "y1"]
+    assert output_names(pd.DataFrame({"p": [1], "q": [2]})) == ["p", "q"]
     for single in ([1, 2], np.zeros((3, 1)), pd.Series([1.0]), [[1, 2], [3]]):
-        assert names_of_outputs(single) is None
+        assert output_names(single) is None
 
 
 def test_text_in_a_target_is_named():

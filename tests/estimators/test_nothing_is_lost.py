@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fouriertree import FTG, CanonicalGP, OnePlusLambda, SymbolicRegressor
-from fouriertree.estimators.fitted import error_sizes
+from fouriertree.estimators.fitted import absolute_errors
 from fouriertree.expr import parse
 from fouriertree.io.strict_json import encoded, plain
 from fouriertree.runs import RunFolder
 from fouriertree.runs.folder import FAILED, FINISHED, INTERRUPTED
 from fouriertree.runs.model_file import ModelFileError, ModelFileWarning
-from fouriertree.uncertainty.intervals import conformal_quantile, left_out_scores
+from fouriertree.uncertainty.intervals import conformal_quantile, cross_validation_scores
 
 FLOATS = st.floats() | st.sampled_from([np.float64("nan"), np.float32("inf"), np.array([1.0, np.nan])])
 CONTENTS = st.recursive(
@@ -46,7 +46,7 @@ def test_exact_numbers_come_back_whatever_they_are(number):
 
 
 def test_the_error_of_an_equation_without_a_value_is_infinite_and_its_interval_too():
-    scores = error_sizes(np.array([np.nan, 1.0, -2.0, np.inf]))
+    scores = absolute_errors(np.array([np.nan, 1.0, -2.0, np.inf]))
     assert scores.tolist() == [1.0, 2.0, np.inf, np.inf]
     assert conformal_quantile(scores, 0.7) == np.inf
 
@@ -54,14 +54,14 @@ def test_the_error_of_an_equation_without_a_value_is_infinite_and_its_interval_t
 def test_infinite_calibration_scores_are_saved_and_come_back(tmp_path):
     regressor, X, y = small()
     regressor.fit(X, y)
-    regressor.scores_ = [error_sizes(np.array([1.0, np.nan])) for _ in regressor.models_]
+    regressor.scores_ = [absolute_errors(np.array([1.0, np.nan])) for _ in regressor.models_]
     regressor.save(tmp_path / "model.json")
     json.loads((tmp_path / "model.json").read_bytes(), parse_constant=refuse)
     assert SymbolicRegressor.load(tmp_path / "model.json").scores_[0].tolist() == [1.0, np.inf]
 
 
 def test_one_distinct_row_leaves_nothing_to_leave_out():
-    assert len(left_out_scores(parse("2*x0"), [[1.0]], [2.0])) == 0
+    assert len(cross_validation_scores(parse("2*x0"), [[1.0]], [2.0])) == 0
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 20, 30])
@@ -124,7 +124,7 @@ def test_a_chosen_equation_that_cannot_be_written_is_refused_in_a_sentence(tmp_p
 
 
 def test_a_run_without_a_model_file_still_has_its_table(tmp_path, monkeypatch):
-    monkeypatch.setattr(SymbolicRegressor, "as_saved", lambda self, target: 1 / 0)
+    monkeypatch.setattr(SymbolicRegressor, "to_record", lambda self, target: 1 / 0)
     regressor, X, y = small(run_dir=tmp_path)
     with pytest.warns(ModelFileWarning, match="no model file: ZeroDivisionError"):
         regressor.fit(X, y)

@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fouriertree import FTG, GramSVD, Hybrid, PrimitiveSet, SymbolicRegressor
-from fouriertree.estimators.fitted import OutsideWarning
+from fouriertree.estimators.fitted import ExtrapolationWarning
 from fouriertree.search.hybrid.hybrid import LAW
 
 #: candidates that are looked at in a moment; without a limit, noise is searched for as long as there are ideas
@@ -22,7 +22,7 @@ LAW_OF_A_PENDULUM = "-0.4*velocity - 19.62*sin(angle)"
 
 
 # Rows of weight zero are predicted, too, and may lie outside of the others.
-@pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.OutsideWarning")
+@pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.ExtrapolationWarning")
 @parametrize_with_checks([SymbolicRegressor(max_evaluations=SOME)])
 def test_scikit_learn_finds_nothing_to_object_to(estimator, check):
     check(estimator)
@@ -331,7 +331,10 @@ def test_ten_thousand_columns_are_no_obstacle():
 def test_values_that_are_not_finite_are_predicted_with_a_warning():
     X = np.linspace(1, 9, 40)[:, None]
     model = SymbolicRegressor(operators=["log"], random_state=0).fit(X, np.log(X[:, 0]))
-    with pytest.warns(UserWarning, match="no finite value on 2 of 3 rows"), pytest.warns(OutsideWarning):
+    with (
+        pytest.warns(UserWarning, match="no finite value on 2 of 3 rows"),
+        pytest.warns(ExtrapolationWarning),
+    ):
         values = model.predict([[-1.0], [0.0], [1.0]])
     assert np.isnan(values[0])
     assert values[1] == -np.inf
@@ -345,7 +348,7 @@ def test_a_fitted_model_survives_pickle_and_a_clone_is_not_fitted(fitted, pendul
     assert not hasattr(clone(fitted), "equations_")
 
 
-@pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.OutsideWarning")
+@pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.ExtrapolationWarning")
 def test_it_works_in_a_pipeline_and_in_cross_validation(pendulum):
     X, y = pendulum
     pipeline = make_pipeline(MinMaxScaler((-1, 1)), SymbolicRegressor(max_evaluations=SOME, random_state=0))

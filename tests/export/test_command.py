@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from fouriertree import Model, parse
 from fouriertree.cli import app
 from fouriertree.export import TARGETS
-from fouriertree.runs.model_file import SavedFormulas, save
+from fouriertree.runs.model_file import ModelRecord, save
 from fouriertree.selection.table import COLUMNS
 
 NAMES = ("angle", "top speed")
@@ -22,7 +22,7 @@ def run(tmp_path, monkeypatch):
     losses = dict.fromkeys(COLUMNS[:-1], 1.0)
     table = pd.DataFrame([losses | {"equation": str(model)} for model in MODELS])
     box = ((0.0, 1.0), (0.0, 1.0))
-    save(tmp_path / "model.json", SavedFormulas("y", NAMES, 1, tuple(MODELS), table, ((), ()), box, {}))
+    save(tmp_path / "model.json", ModelRecord("y", NAMES, 1, tuple(MODELS), table, ((), ()), box, {}))
 
     def invoke(*arguments):
         return CliRunner().invoke(app, ["export", *map(str, arguments)], catch_exceptions=False)

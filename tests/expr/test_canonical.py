@@ -36,9 +36,11 @@ NUMBERS = [1.0, 2.0, -1.0, 3.0, 0.5, -2.0, 4.0, 0.25, 1.5, -0.5, 0.0, 10.0, 0.1,
 def grown(draw: random.Random, operators: list, depth: int) -> Expression:
     """A tree in which much cancels: few columns and few numbers, and powers by numbers."""
     if depth == 0 or draw.random() < 0.15:
-        is_column = draw.random() < 0.65
+        is_feature = draw.random() < 0.65
         return (
-            Expression.variable(draw.randrange(2)) if is_column else Expression.constant(draw.choice(NUMBERS))
+            Expression.variable(draw.randrange(2))
+            if is_feature
+            else Expression.constant(draw.choice(NUMBERS))
         )
     row = draw.choice(operators)
     if row.name == "pow":

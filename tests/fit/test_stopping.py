@@ -17,7 +17,7 @@ import fouriertree
 from fouriertree import FTG, SymbolicRegressor
 from fouriertree.estimators import regressor as estimator
 from fouriertree.fit import memory, stopping
-from fouriertree.fit.stopping import ONE_PRESS, Presses, Stop, undisturbed
+from fouriertree.fit.stopping import SAME_SIGNAL_SECONDS, InterruptCounter, Stop, uninterrupted
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="sends signals")
 AT_ONCE = 5.0  #: seconds that a busy machine may take for what should take a fraction of one
@@ -95,7 +95,7 @@ def test_another_ctrl_c_raises_at_once_and_the_regressor_is_what_it_was(noise):
     X, y = noise
     model = SymbolicRegressor(max_evaluations=1000, random_state=0).fit(X, y)
     before, values = dict(vars(model)), model.predict(X)
-    model.set_params(search=Sleeping(presses=(0.0, 2 * ONE_PRESS)))
+    model.set_params(search=Sleeping(presses=(0.0, 2 * SAME_SIGNAL_SECONDS)))
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X[:, :2], y)
@@ -105,12 +105,12 @@ def test_another_ctrl_c_raises_at_once_and_the_regressor_is_what_it_was(noise):
 
 
 def test_two_signals_of_one_press_end_the_search_and_do_not_leave(noise):
-    search = Sleeping(seconds=0.3, presses=(0.0, ONE_PRESS / 10))
+    search = Sleeping(seconds=0.3, presses=(0.0, SAME_SIGNAL_SECONDS / 10))
     model = SymbolicRegressor(search, random_state=0).fit(*noise)
     assert model.stop_reason_ == "interrupted"
 
 
-@pytest.mark.parametrize("where", ["compile_everything", "draw_seed"])
+@pytest.mark.parametrize("where", ["compile_kernels_of", "draw_seed"])
 def test_ctrl_c_before_the_search_raises_and_leaves_an_unfitted_regressor(noise, monkeypatch, where):
     # The compiler works in another thread, and the signal arrives in this one.
     monkeypatch.setattr(estimator, where, lambda *_: (press_ctrl_c(), time.sleep(0.1)))
@@ -134,7 +134,7 @@ def test_in_a_loop_of_fits_one_press_ends_one_and_another_soon_after_leaves(nois
 
 
 def test_presses_far_apart_end_one_fit_each(noise, monkeypatch):
-    monkeypatch.setattr(stopping, "ALL_OF_THEM", 0.1)
+    monkeypatch.setattr(stopping, "REPEATED_INTERRUPT_SECONDS", 0.1)
     fits = [SymbolicRegressor(Sleeping(seconds=0.3), random_state=0).fit(*noise) for _ in range(2)]
     assert [one.stop_reason_ for one in fits] == ["interrupted"] * 2
 
@@ -149,7 +149,7 @@ def test_what_must_not_be_disturbed_goes_on_while_ctrl_c_leaves():
 
     later(0.1)
     with pytest.raises(KeyboardInterrupt):
-        undisturbed(work)
+        uninterrupted(work)
     assert begun.is_set()
     assert not ended.is_set()
     assert ended.wait(AT_ONCE)
@@ -157,7 +157,7 @@ def test_what_must_not_be_disturbed_goes_on_while_ctrl_c_leaves():
 
 def test_an_error_of_undisturbed_work_is_raised():
     with pytest.raises(ZeroDivisionError):
-        undisturbed(lambda: 1 // 0)
+        uninterrupted(lambda: 1 // 0)
 
 
 def test_ctrl_c_while_the_table_is_made_changes_no_reason(noise, monkeypatch, tmp_path):
@@ -252,9 +252,9 @@ def test_the_first_reason_to_stop_stands():
 
 
 def test_presses_that_follow_each_other_at_once_are_one(monkeypatch):
-    clock = iter([1.0, 1.0 + 0.5 * ONE_PRESS, 1.0 + 2.0 * ONE_PRESS])
+    clock = iter([1.0, 1.0 + 0.5 * SAME_SIGNAL_SECONDS, 1.0 + 2.0 * SAME_SIGNAL_SECONDS])
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    presses = Presses()
+    presses = InterruptCounter()
     assert [presses.another() for _ in range(3)] == [True, False, True]
     assert presses.count == 2
 

@@ -10,7 +10,7 @@ import fouriertree
 from fouriertree import Model, SymbolicRegressor, parse
 from fouriertree.export import export, jax_function, torch_module
 from fouriertree.expr import ParseError
-from fouriertree.runs.model_file import ModelFileError, file_of
+from fouriertree.runs.model_file import ModelFileError, encoded_record
 from fuzz.models import model_files
 
 SOURCE = Path(fouriertree.__file__).parent
@@ -127,4 +127,4 @@ def test_a_saved_model_holds_nothing_but_json():
         assert json.loads(content)
     from fouriertree.runs.model_file import from_bytes
 
-    assert file_of(from_bytes(model_files()[0])) == model_files()[0]
+    assert encoded_record(from_bytes(model_files()[0])) == model_files()[0]

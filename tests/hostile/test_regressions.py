@@ -13,7 +13,7 @@ from fouriertree.data.checks import whole_limit
 from fouriertree.export import ExportError, export
 from fouriertree.expr import ParseError
 from fouriertree.fit.guesses import parse_guesses
-from fouriertree.runs.model_file import ModelFileError, file_of, from_bytes, from_json
+from fouriertree.runs.model_file import ModelFileError, encoded_record, from_bytes, from_json
 from fuzz.models import model_files
 
 X = np.random.default_rng(0).normal(size=(12, 2))
@@ -153,16 +153,16 @@ def test_a_loss_that_is_not_a_number_is_called_so():
 # Model files ------------------------------------------------------------------------------------------------
 def test_a_column_without_a_name_survives_its_file():
     model = fitted(pd.DataFrame(X, columns=["", "b"]))
-    content = file_of(model.as_saved())
-    again = SymbolicRegressor.from_saved(from_bytes(content))
+    content = encoded_record(model.to_record())
+    again = SymbolicRegressor.from_record(from_bytes(content))
     assert str(again) == str(model)
-    assert file_of(again.as_saved()) == content
+    assert encoded_record(again.to_record()) == content
 
 
 def test_half_of_a_character_in_a_parameter_can_be_saved():
     data = json.loads(model_files()[0])
     data["described"] = {"search": "\ud800"}
-    assert json.loads(file_of(from_json(data))) == data
+    assert json.loads(encoded_record(from_json(data))) == data
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from fouriertree import SymbolicRegressor
 from fouriertree.cli import app
 from fouriertree.cli import show as shows
-from fouriertree.io.terminal import is_harmless, visible
+from fouriertree.io.terminal import is_printable, printable
 
 NAMES = ("a\x1b[31mred\x07", "\r\u202eover\x9b2J")
 
@@ -36,20 +36,20 @@ def assert_harmless(text):
 
 @given(st.text())
 def test_visible_text_is_harmless_and_plain_text_stays(text):
-    assert all(map(is_harmless, visible(text)))
-    assert visible(text) == text or not text.isprintable()
+    assert all(map(is_printable, printable(text)))
+    assert printable(text) == text or not text.isprintable()
 
 
 @pytest.mark.parametrize("text", ["größe 名前 μ", "a\xa0b", "👩\u200d🔬", ""])
 def test_letters_of_every_script_are_shown_as_they_are(text):
-    assert visible(text) == text
+    assert printable(text) == text
 
 
 @pytest.mark.parametrize(
     "character", ["\x1b", "\x07", "\r", "\b", "\x9b", "\u202e", "\u2028", "\ud800", "\0", "\x7f"]
 )
 def test_what_a_terminal_obeys_is_written_out(character):
-    assert visible(f"a{character}b") == f"a{ascii(character)[1:-1]}b"
+    assert printable(f"a{character}b") == f"a{ascii(character)[1:-1]}b"
 
 
 def test_the_table_of_formulas_shows_names_and_obeys_none(fitted):

@@ -6,7 +6,7 @@ import pytest
 from fouriertree import Model, parse
 from fouriertree.plotting import plot_response
 from fouriertree.plotting.canvas import new_figure
-from fouriertree.plotting.response import MOST_COLUMNS, response, responses, vertical_range
+from fouriertree.plotting.response import MAX_FEATURES, response, responses, vertical_range
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-2.0, 2.0, (150, 20))
@@ -48,7 +48,7 @@ def test_there_is_a_panel_for_every_column_of_the_formula(n_columns):
 
 def test_of_many_columns_those_that_move_the_prediction_most_are_drawn():
     model = model_of(" + ".join(f"{i + 1}*x{i}" for i in range(20)))
-    assert [answer.column for answer in responses(model, X)] == list(range(20 - MOST_COLUMNS, 20))
+    assert [answer.column for answer in responses(model, X)] == list(range(20 - MAX_FEATURES, 20))
 
 
 def test_columns_are_chosen_by_name_or_number():

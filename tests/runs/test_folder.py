@@ -66,7 +66,7 @@ def test_a_full_disk_is_told_once_and_costs_nothing_else(folder, monkeypatch):
     def full(path, content):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("fouriertree.runs.folder.write_whole", full)
+    monkeypatch.setattr("fouriertree.runs.folder.write_atomically", full)
     with pytest.warns(RunFolderWarning, match="no space left on device; the search goes on"):
         folder.keep({"k": 1})
     # Warnings are errors in tests: nothing more is said.

@@ -8,8 +8,13 @@ from hypothesis import strategies as st
 from fouriertree import EmpiricalSpace, Model, SymbolicRegressor, parse
 from fouriertree.criteria.losses import as_loss
 from fouriertree.criteria.rows import Rows
-from fouriertree.selection.linear_baseline import LineThroughAll, beside_a_line, lines, through_all_columns
-from fouriertree.selection.table import Row
+from fouriertree.selection.linear_baseline import (
+    FullLinearModel,
+    compared_with_linear_model,
+    full_linear_model,
+    linear_models,
+)
+from fouriertree.selection.table import Equation
 
 
 def table(seed, n=60, columns=4, noise=1.0):
@@ -36,7 +41,7 @@ def columns_of(terms):
 @given(st.integers(0, 10_000))
 def test_every_column_is_the_one_that_lowers_the_loss_most(seed):
     X, y, weights = table(seed)
-    found = lines(Rows(EmpiricalSpace(X, y, weights), np.arange(60) < 48, as_loss("squared", 0.5)), 5)
+    found = linear_models(Rows(EmpiricalSpace(X, y, weights), np.arange(60) < 48, as_loss("squared", 0.5)), 5)
     chosen: list[int] = []
     for terms in found:
         losses = {j: loss_of(X, y, weights, [*chosen, j]) for j in range(X.shape[1]) if j not in chosen}
@@ -48,7 +53,7 @@ def test_every_column_is_the_one_that_lowers_the_loss_most(seed):
 def test_lines_are_fitted_to_the_rows_that_the_search_saw():
     X, y, weights = table(3)
     seen = np.arange(60) < 48
-    *_, last = lines(Rows(EmpiricalSpace(X, y, weights), seen, as_loss("squared", 0.5)), 3)
+    *_, last = linear_models(Rows(EmpiricalSpace(X, y, weights), seen, as_loss("squared", 0.5)), 3)
     roots = np.sqrt(weights[seen])
     A = design(X[seen], columns_of(last)) * roots[:, None]
     assert np.allclose(last[0], np.linalg.lstsq(A, roots * y[seen], rcond=None)[0], rtol=1e-9)
@@ -57,7 +62,7 @@ def test_lines_are_fitted_to_the_rows_that_the_search_saw():
 def test_columns_that_are_constant_or_twins_are_left_out():
     X, y, weights = table(4)
     X = np.column_stack([X, np.full(60, 3.0), 2.0 * X[:, 0]])
-    found = lines(Rows(EmpiricalSpace(X, y, weights), np.ones(60, bool), as_loss("squared", 0.5)), 10)
+    found = linear_models(Rows(EmpiricalSpace(X, y, weights), np.ones(60, bool), as_loss("squared", 0.5)), 10)
     assert len(found) == 4
 
 
@@ -65,7 +70,7 @@ def test_of_very_many_columns_the_ones_that_matter_are_found():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2000)) * rng.uniform(0.01, 100.0, 2000)
     y = X[:, 1234] / X[:, 1234].std() - X[:, 56] / X[:, 56].std() + 0.1 * rng.normal(size=200)
-    found = lines(Rows(EmpiricalSpace(X, y), np.arange(200) < 160, as_loss("squared", 0.5)), 3)
+    found = linear_models(Rows(EmpiricalSpace(X, y), np.arange(200) < 160, as_loss("squared", 0.5)), 3)
     assert set(columns_of(found[1])) == {56, 1234}
 
 
@@ -110,7 +115,7 @@ def test_the_line_through_all_columns_is_least_squares(seed):
     spread = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
     left = loss_of(X, y, weights, [0, 1, 2]) / spread
     X[:, 2] *= 1e-9
-    found = through_all_columns(all_rows(X, y, weights))
+    found = full_linear_model(all_rows(X, y, weights))
     assert (found.left, found.numbers) == (pytest.approx(left, abs=1e-9), 4)
 
 
@@ -122,7 +127,7 @@ def test_what_a_line_leaves_elsewhere_is_known():
         y = X @ np.ones(5) + noise
         found = np.linalg.lstsq(design(X[:60], range(5)), y[:60], rcond=None)[0]
         errors = y[60:] - design(X[60:], range(5)) @ found
-        line = through_all_columns(all_rows(X[:60], y[:60]))
+        line = full_linear_model(all_rows(X[:60], y[:60]))
         expected.append(line.left * (60 + 6) / (60 - 6))
         elsewhere.append(np.mean(errors**2) / np.var(y[60:]))
     assert np.mean(expected) == pytest.approx(np.mean(elsewhere), abs=0.01)
@@ -131,13 +136,13 @@ def test_what_a_line_leaves_elsewhere_is_known():
 def test_columns_that_are_there_twice_or_do_not_vary_change_nothing_of_the_line():
     X, y, _ = table(5)
     more = np.column_stack([X, 2.0 * X[:, 0] - X[:, 1], np.full(60, 7.0)])
-    once, again = through_all_columns(all_rows(X, y)), through_all_columns(all_rows(more, y))
+    once, again = full_linear_model(all_rows(X, y)), full_linear_model(all_rows(more, y))
     assert (again.left, again.numbers) == (pytest.approx(once.left, abs=1e-9), once.numbers)
 
 
 def test_of_an_exact_line_nothing_is_left():
     X, _, _ = table(7)
-    found = through_all_columns(all_rows(X, X @ np.arange(1.0, 5.0)))
+    found = full_linear_model(all_rows(X, X @ np.arange(1.0, 5.0)))
     assert found.left == pytest.approx(0.0, abs=1e-20)
     assert not found.beats(0.0, 5)
     assert found.beats(0.5, 2)
@@ -157,7 +162,7 @@ def test_columns_that_tell_nothing_beat_a_constant_seldom_whatever_the_weights(k
     beaten = []
     for _ in range(1000):
         X, y, weights = rng.normal(size=(60, 4)), rng.normal(size=60), KINDS_OF_WEIGHTS[kind](rng)
-        line = through_all_columns(all_rows(X, y, weights))
+        line = full_linear_model(all_rows(X, y, weights))
         beaten.append(line is not None and line.beats(1.0, 1))
     assert 0.001 < np.mean(beaten) < 0.05
 
@@ -169,34 +174,35 @@ def test_columns_beside_a_law_seldom_refuse_it():
         X = rng.normal(size=(60, 5))
         y = X[:, 0] + 1.5 * rng.normal(size=60)
         left = loss_of(X, y, np.ones(60), [0]) / (60 * np.var(y))
-        refused.append(through_all_columns(all_rows(X, y)).beats(left, 2))
+        refused.append(full_linear_model(all_rows(X, y)).beats(left, 2))
     assert np.mean(refused) < 0.035
 
 
 def test_copies_of_rows_are_rows_of_more_weight():
     X, y, _ = table(8)
     counts = np.arange(60) % 3 + 1
-    weighted = through_all_columns(all_rows(X, y, counts.astype(float)))
-    copied = through_all_columns(all_rows(np.repeat(X, counts, axis=0), np.repeat(y, counts)))
+    weighted = full_linear_model(all_rows(X, y, counts.astype(float)))
+    copied = full_linear_model(all_rows(np.repeat(X, counts, axis=0), np.repeat(y, counts)))
     assert weighted.left == pytest.approx(copied.left, rel=1e-9)
     assert weighted.rows == pytest.approx(copied.rows, rel=1e-12) == pytest.approx(120**2 / 280)
 
 
 def test_there_is_no_line_to_compare_with_where_rows_are_few_or_errors_are_not_squared():
     X, y, _ = table(6, n=11)
-    assert through_all_columns(all_rows(X, y)) is None
+    assert full_linear_model(all_rows(X, y)) is None
     X, y, _ = table(6)
-    assert through_all_columns(all_rows(X, y, loss="absolute")) is None
-    assert through_all_columns(all_rows(X, np.full(60, 2.0))) is None
+    assert full_linear_model(all_rows(X, y, loss="absolute")) is None
+    assert full_linear_model(all_rows(X, np.full(60, 2.0))) is None
 
 
 def test_a_formula_is_marked_where_the_line_is_better():
-    line = LineThroughAll(left=0.5, numbers=5, rows=60.0)
+    line = FullLinearModel(left=0.5, numbers=5, rows=60.0)
     models = [Model.from_expression(parse("2.5*x0 + 1.5"))] * 3
     found = [
-        Row(model, 7, 1.0, 1.0, 1.0, r2, False) for model, r2 in zip(models, (0.2, 0.49, 0.6), strict=True)
+        Equation(model, 7, 1.0, 1.0, 1.0, r2, False)
+        for model, r2 in zip(models, (0.2, 0.49, 0.6), strict=True)
     ]
-    assert [one.below_a_line for one in beside_a_line(found, line)] == [True, False, False]
+    assert [one.worse_than_linear for one in compared_with_linear_model(found, line)] == [True, False, False]
 
 
 def test_many_weak_columns_are_not_given_up_for_a_short_formula():

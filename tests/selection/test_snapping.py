@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fouriertree.criteria.code_lengths import nice_numbers
+from fouriertree.criteria.code_lengths import short_constants
 from fouriertree.expr import PrimitiveSet, parse
-from fouriertree.projection.refit import fitted_numbers
+from fouriertree.projection.refit import refit_constants
 from fouriertree.selection.snapping import snapped
 
 ROWS = 200
@@ -82,7 +82,7 @@ def test_every_short_number_lies_within_its_error_so_a_linear_fit_gets_little_wo
     const = form.const.copy()
     const[free] = rng.normal(0.0, 2.0, len(free))
     y = type(form).unchecked(form.op, form.arg, const, form.primitives).evaluate(X) + noise(10.0**size, seed)
-    best = fitted_numbers(form, X, y, weights)
+    best = refit_constants(form, X, y, weights)
     found = snapped(form, X, y, weights)
     # Moved by four standard errors, with the others fitted again, a number costs 4²/(n − p) of the loss.
     worst = (1.0 + 4.0**2 / (ROWS - len(free))) ** len(free)
@@ -111,7 +111,7 @@ def test_formulas_that_cannot_be_fitted_come_back_as_they_are():
     operators = PrimitiveSet(["add", "mul"])
     operators.add("half", lambda a: 0.5 * a)
     own = parse("half(1.99*x0)", primitives=operators)
-    assert snapped(own, X, X[:, 0], ONES) == fitted_numbers(own, X, X[:, 0], ONES) == own
+    assert snapped(own, X, X[:, 0], ONES) == refit_constants(own, X, X[:, 0], ONES) == own
 
 
 def test_rows_without_weight_do_not_count():
@@ -130,21 +130,21 @@ def test_fitted_numbers_of_a_linear_formula_are_least_squares(seed):
     slow = np.linalg.lstsq(np.column_stack([X, np.full(ROWS, 1.0)]) * roots[:, None], y * roots, rcond=None)[
         0
     ]
-    found = fitted_numbers(parse("0.5*x0 + 2*x1 + 0.3"), X, y, weights)
+    found = refit_constants(parse("0.5*x0 + 2*x1 + 0.3"), X, y, weights)
     np.testing.assert_allclose(numbers(found), slow, rtol=1e-9, atol=1e-12)
 
 
 def test_inner_numbers_are_fitted_from_where_they_are():
     y = 1.7 * np.sin(2.3 * X[:, 0]) + np.exp(-0.77 * X[:, 1])
-    found = fitted_numbers(parse("1.5*sin(2.2*x0) + exp(-0.9*x1)"), X, y, ONES)
+    found = refit_constants(parse("1.5*sin(2.2*x0) + exp(-0.9*x1)"), X, y, ONES)
     np.testing.assert_allclose(numbers(found), [1.7, 2.3, -0.77], rtol=1e-6)
 
 
-# Nice numbers -----------------------------------------------------------------------------------------------
+# Short constants -----------------------------------------------------------------------------------------------
 @settings(max_examples=100, deadline=None)
 @given(value=st.floats(-1e6, 1e6).filter(lambda v: abs(v) > 1e-6), tolerance=st.floats(0.0, 0.5))
 def test_nice_numbers_lie_within_the_tolerance_and_cost_something(value, tolerance):
-    for nice in nice_numbers(value, tolerance):
+    for nice in short_constants(value, tolerance):
         assert abs(nice.value - value) <= tolerance
         assert nice.value != 0.0
         assert nice.cost > 0.0
@@ -155,10 +155,10 @@ WRITTEN = [(2.0, 2.0), (0.3334, 1 / 3), (-0.4999, -0.5), (6.2831, 2 * pi), (1234
 
 @pytest.mark.parametrize(("value", "nice"), WRITTEN)
 def test_the_cheapest_nice_number_is_the_one_that_people_write(value, nice):
-    found = min(nice_numbers(value, 1e-3 * abs(value)), key=lambda n: n.cost)
+    found = min(short_constants(value, 1e-3 * abs(value)), key=lambda n: n.cost)
     assert found.value == pytest.approx(nice, rel=1e-15)
 
 
 def test_nothing_is_near_a_number_without_tolerance_but_itself():
-    assert [n.value for n in nice_numbers(0.123456789, 0.0)] == []
-    assert {n.value for n in nice_numbers(0.5, 0.0)} == {0.5}
+    assert [n.value for n in short_constants(0.123456789, 0.0)] == []
+    assert {n.value for n in short_constants(0.5, 0.0)} == {0.5}

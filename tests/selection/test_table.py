@@ -13,14 +13,14 @@ from fouriertree.engine import CompiledEngine
 from fouriertree.expr.complexity import Complexity
 from fouriertree.selection.table import (
     COLUMNS,
-    Row,
+    Equation,
     choose,
-    finished,
+    finalize,
     least_squares,
-    needed_terms,
+    max_terms_for,
+    pareto_table,
+    significant_terms,
     table_text,
-    tabulated,
-    terms_for,
 )
 
 rng = np.random.default_rng(0)
@@ -38,23 +38,25 @@ def row(text, loss, validation=None, complexity=None):
     expression = parse(text)
     size = Complexity()(expression) if complexity is None else complexity
     validation = loss if validation is None else validation
-    return Row(Model.from_expression(expression), size, loss, validation, loss, r2=0.0, runs_away=False)
+    return Equation(
+        Model.from_expression(expression), size, loss, validation, loss, r2=0.0, may_have_pole=False
+    )
 
 
 def made(coefficients, texts, data, names=None):
     terms = tuple(coefficients), tuple(map(parse, texts))
-    return finished(terms, data, PrimitiveSet.default(), Complexity(), names)
+    return finalize(terms, data, PrimitiveSet.default(), Complexity(), names)
 
 
 def table_of(found, data, lines=()):
-    return tabulated(found, data, data, lines)
+    return pareto_table(found, data, data, lines)
 
 
 def test_of_an_exact_sum_only_the_terms_that_it_needs_stay():
     space = EmpiricalSpace(X, 3 * X[:, 0] ** 2 - X[:, 1])
     trees = [parse(t) for t in ("1", "x0^2", "x0^2 + x1", "x1", "exp(x0)")]
     values = CompiledEngine().evaluate(trees, X)
-    kept, best = needed_terms(space, least_squares(space, values), trees)
+    kept, best = significant_terms(space, least_squares(space, values), trees)
     assert np.allclose(best @ values[kept], space.y, atol=1e-10)
     assert [str(trees[i]) for i in kept] == ["x0^2", "x1"]
 
@@ -63,7 +65,7 @@ def test_of_a_sum_that_is_not_exact_every_term_beyond_rounding_stays():
     space = EmpiricalSpace(X, NOISE)
     trees = [parse(t) for t in ("1", "x0^2", "x1")]
     coefficients = least_squares(space, CompiledEngine().evaluate(trees, X))
-    assert needed_terms(space, coefficients, trees)[0] == [0, 1, 2]
+    assert significant_terms(space, coefficients, trees)[0] == [0, 1, 2]
 
 
 def test_least_squares_does_not_mind_units():
@@ -102,7 +104,7 @@ def test_of_absolute_errors_the_median_is_the_best_constant():
 
 @pytest.mark.parametrize(("n_rows", "terms"), [(2, 2), (6, 2), (9, 3), (300, 100)])
 def test_a_term_needs_three_rows(n_rows, terms):
-    assert terms_for(n_rows) == terms
+    assert max_terms_for(n_rows) == terms
 
 
 def test_the_table_has_one_row_per_complexity_and_its_losses_fall():
@@ -135,7 +137,7 @@ def test_formulas_of_a_sample_are_judged_by_all_rows():
     y = 2.0 * X[:, 0] + NOISE
     few = rows(y).sample(20, seed=0)
     assert len(few.space.y) == len(few.seen) == 20
-    kept, table = tabulated([made([1.0], ["1"], few), made([2.0], ["x0"], few)], few, rows(y))
+    kept, table = pareto_table([made([1.0], ["1"], few), made([2.0], ["x0"], few)], few, rows(y))
     assert len(kept) == 2
     for row, loss in zip(kept, table["loss"], strict=True):
         assert loss == pytest.approx(np.mean((y - row.model.predict(X)) ** 2))
@@ -225,7 +227,7 @@ def test_log_odds_get_the_numbers_of_largest_likelihood():
 
     best = minimize(cost, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-13})
     assert row.final_loss <= best.fun + 1e-6
-    assert row.r2 == pytest.approx(1.0 - row.final_loss / data.cost_of_constant())
+    assert row.r2 == pytest.approx(1.0 - row.final_loss / data.baseline_loss())
     assert len(row.errors) == 0
 
 
@@ -278,11 +280,11 @@ def test_where_the_shortest_description_is_below_a_line_the_best_line_is_preferr
     kept, equations = table_of(found, data, [line])
     assert choose(equations, 60) == 1
     assert [one.model.text() for one in kept] == [one.model.text() for one in found]
-    below = [replace(one, below_a_line=i < 2) for i, one in enumerate(found)]
-    kept, equations = table_of(below, data, [replace(line, below_a_line=True)])
+    below = [replace(one, worse_than_linear=i < 2) for i, one in enumerate(found)]
+    kept, equations = table_of(below, data, [replace(line, worse_than_linear=True)])
     assert len(kept) == 3
     kept, equations = table_of(
-        below, data, [replace(line, below_a_line=True), row("1.6*x0 + 0.3*x1 + 0.01", 0.999)]
+        below, data, [replace(line, worse_than_linear=True), row("1.6*x0 + 0.3*x1 + 0.01", 0.999)]
     )
     preferred = [one.preferred for one in kept]
     assert [one.model.text() for one in kept if one.preferred] == ["1.6*x0 + 0.3*x1 + 0.01"]
@@ -293,7 +295,7 @@ def test_where_the_shortest_description_is_below_a_line_the_best_line_is_preferr
 @pytest.mark.parametrize("below", [False, True])
 def test_a_line_that_rows_held_back_speak_against_is_never_preferred(below):
     data = rows(X[:, 0] + 0.1 * X[:, 1] + NOISE)
-    found = [replace(one, below_a_line=below) for one in (row("1.25", 2.0), row("2.57*x0^2", 1.0, 0.6))]
+    found = [replace(one, worse_than_linear=below) for one in (row("1.25", 2.0), row("2.57*x0^2", 1.0, 0.6))]
     kept, _ = table_of(found, data, [row("1.53*x0 + 0.257*x1", 0.5, 3.0)])
     assert len(kept) == 2
     kept, _ = table_of(found, data, [row("1.53*x0 + 0.257*x1", 0.5, 0.6)])

@@ -13,12 +13,12 @@ from fouriertree.model import Model
 from fouriertree.uncertainty.intervals import (
     calibration_scores,
     conformal_quantile,
-    held_back_scores,
-    left_out_scores,
+    cross_validation_scores,
     linear_intervals,
     linear_prediction_bounds,
+    min_scores_for,
     prediction_bounds,
-    rows_for,
+    validation_scores,
 )
 
 LEVELS = [0.5, 0.8, 0.9, 0.95]
@@ -34,7 +34,7 @@ def test_coverage_over_all_ranks_of_the_new_score_is_the_level_or_just_above_it(
     scores = np.arange(m + 1.0)
     covered = [scores[i] <= conformal_quantile(np.delete(scores, i), level) for i in range(m + 1)]
     assert level - 1e-12 <= np.mean(covered)
-    if m >= rows_for(level):
+    if m >= min_scores_for(level):
         assert np.mean(covered) < level + 1 / (m + 1) + 1e-12
     else:
         assert all(covered)
@@ -62,8 +62,8 @@ def test_a_higher_level_has_wider_bounds(scores):
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_bounds_are_finite_from_the_number_of_scores_that_is_said(level):
-    assert np.isinf(conformal_quantile(np.ones(rows_for(level) - 1), level))
-    assert np.isfinite(conformal_quantile(np.ones(rows_for(level)), level))
+    assert np.isinf(conformal_quantile(np.ones(min_scores_for(level) - 1), level))
+    assert np.isfinite(conformal_quantile(np.ones(min_scores_for(level)), level))
 
 
 def test_a_score_that_is_not_a_number_counts_as_infinite():
@@ -89,7 +89,7 @@ def test_scores_of_held_back_rows_do_not_depend_on_their_values_of_y():
     y = 2.3 * X[:, 0] + 0.7 + NOISE
     wild = y + np.where(seen, 0.0, 1000.0)
     form = parse("2*x0 + 0.5")
-    assert held_back_scores(form, X, wild, None, seen) == pytest.approx(
+    assert validation_scores(form, X, wild, None, seen) == pytest.approx(
         np.abs(1000.0 + _signed(form, y, seen)), rel=1e-9
     )
 
@@ -105,12 +105,12 @@ def test_leaving_one_out_agrees_with_the_closed_form_of_linear_least_squares():
     design = np.column_stack([X[:, 0], np.ones(60)])
     hat = design @ np.linalg.pinv(design)
     expected = np.abs((y - hat @ y) / (1.0 - np.diag(hat)))
-    assert left_out_scores(parse("2*x0 + 0.5"), X, y) == pytest.approx(expected, rel=1e-9)
+    assert cross_validation_scores(parse("2*x0 + 0.5"), X, y) == pytest.approx(expected, rel=1e-9)
 
 
 def test_leaving_one_out_refits_numbers_inside_of_functions():
     y = np.sin(1.7 * X[:, 0]) + 0.1 * NOISE
-    scores = left_out_scores(parse("0.9*sin(1.6*x0)"), X[:15], y[:15])
+    scores = cross_validation_scores(parse("0.9*sin(1.6*x0)"), X[:15], y[:15])
     assert scores.shape == (15,)
     assert scores.max() < 0.5
 
@@ -119,7 +119,7 @@ def test_a_row_without_weight_has_a_score_but_no_influence():
     y = 2.3 * X[:, 0] + NOISE
     y[0], weights = 1000.0, np.ones(60)
     weights[0] = 0.0
-    scores = left_out_scores(parse("2*x0"), X, y, weights)
+    scores = cross_validation_scores(parse("2*x0"), X, y, weights)
     assert scores[0] > 900
     assert scores[1:].max() < 2
 
@@ -225,7 +225,7 @@ def test_bounds_of_numbers_cover_the_truth_as_often_as_they_say():
 def test_folds_leave_out_several_rows_at_a_time():
     x = np.linspace(0.0, 1.0, 12)
     y = 2.0 * x + np.sin(30.0 * x) / 10.0
-    scores = left_out_scores(parse("1.9*x0"), x[:, None], y, folds=3)
+    scores = cross_validation_scores(parse("1.9*x0"), x[:, None], y, folds=3)
     for fold in range(3):
         out = np.arange(12) % 3 == fold
         slope = (x[~out] @ y[~out]) / (x[~out] @ x[~out])

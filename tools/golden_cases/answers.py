@@ -1,4 +1,4 @@
-"""Questions to fitted estimators: bounds, certificates, slopes, stability, files, refusals."""
+"""Inspection to fitted estimators: bounds, certificates, slopes, stability, files, refusals."""
 
 from __future__ import annotations
 

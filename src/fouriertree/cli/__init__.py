@@ -18,7 +18,7 @@ from fouriertree.cli.errors import BAD_INPUT, INTERRUPTED, STATUSES, InputError,
 from fouriertree.cli.help import Command, write_epilog
 from fouriertree.cli.output import printing, say
 from fouriertree.cli.show import shortened
-from fouriertree.io.terminal import visible
+from fouriertree.io.terminal import printable
 
 __all__ = ["app", "main"]
 
@@ -62,7 +62,7 @@ def say_rest() -> None:
 
 
 def fail(message: str) -> Never:
-    print(f"error: {shortened(visible(message), LONGEST_SENTENCE)}", file=sys.stderr)
+    print(f"error: {shortened(printable(message), LONGEST_SENTENCE)}", file=sys.stderr)
     sys.exit(BAD_INPUT)
 
 

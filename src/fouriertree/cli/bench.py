@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from fouriertree.cli import completion
+from fouriertree.cli.choices import SUITES, SYSTEMS
 from fouriertree.cli.documents import Json, document
 from fouriertree.cli.help import OUTPUT, examples
 from fouriertree.cli.options import LARGEST_SEED, float_or_nan, seconds, whole_number
-from fouriertree.cli.words import SUITES, SYSTEMS
 
 DATA = Path("../shared/data")
 CASES, FITS = "Cases", "Fits"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from fouriertree.cli.words import OPERATORS
+from fouriertree.cli.choices import OPERATORS
 from fouriertree.errors import InputError
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from fouriertree.cli.errors import InputError, unreadable
 from fouriertree.cli.files import check_writable
 from fouriertree.cli.fit import fit_table
-from fouriertree.cli.fitting.given import Wish
+from fouriertree.cli.fitting.arguments import FitRequest
 from fouriertree.cli.fitting.outcome import Files
 from fouriertree.cli.help import examples
-from fouriertree.cli.interrupts import interrupts_end_the_search
+from fouriertree.cli.interrupts import handle_interrupts
 from fouriertree.cli.output import say
 
 EXAMPLE, PICTURE, REPORT = Path("example.csv"), Path("fit.png"), Path("report.html")
@@ -29,7 +29,7 @@ def demo() -> None:
 
     Writes example.csv, fit.png and report.html to the current folder and prints the table of formulas.
     """
-    with interrupts_end_the_search() as interrupts:
+    with handle_interrupts() as interrupts:
         from fouriertree.cli.fitting.columns import Choice
 
         for path in (PICTURE, REPORT, *([] if EXAMPLE.exists() else [EXAMPLE])):
@@ -37,7 +37,7 @@ def demo() -> None:
         write_example()
         say(f"{EXAMPLE}: {ROWS} states of a damped pendulum; which law gives its acceleration?\n")
         files = Files(plot=PICTURE, report=REPORT)
-        fit_table(Wish(EXAMPLE, Choice("acceleration"), {"random_state": 0}, files), interrupts, {})
+        fit_table(FitRequest(EXAMPLE, Choice("acceleration"), {"random_state": 0}, files), interrupts, {})
     say(
         f"\nNow your own data:\n  {program()} fit {EXAMPLE} --target acceleration -o model.json",
         f"  {program()} fit YOUR.csv --target COLUMN --time-limit 30 -o model.json",
@@ -46,7 +46,7 @@ def demo() -> None:
 
 def write_example() -> None:
     """Write example.csv, unless there is one already; one with other content is not ours to use."""
-    from fouriertree.cli.files import write_whole
+    from fouriertree.cli.files import write_atomically
 
     content = pendulum().encode()
     if EXAMPLE.exists():
@@ -57,7 +57,7 @@ def write_example() -> None:
         if found != content:
             raise InputError(f"there is another {EXAMPLE} here; rename it, or run the demo in another folder")
         return
-    write_whole(EXAMPLE, content)
+    write_atomically(EXAMPLE, content)
 
 
 def pendulum() -> str:

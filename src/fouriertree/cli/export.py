@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fouriertree.cli import completion
+from fouriertree.cli.choices import TARGETS
 from fouriertree.cli.documents import Json, document
 from fouriertree.cli.errors import InputError
 from fouriertree.cli.help import OUTPUT, examples
 from fouriertree.cli.options import ModelFile, Row
 from fouriertree.cli.output import printing, say
-from fouriertree.cli.words import TARGETS
-from fouriertree.io.terminal import visible
+from fouriertree.io.terminal import printable
 
 if TYPE_CHECKING:
     from fouriertree.export import Target
@@ -91,9 +91,9 @@ def targets() -> list[dict[str, Any]]:
 
 
 def save(output: Path, content: bytes, target: Target) -> None:
-    from fouriertree.cli.files import write_whole
+    from fouriertree.cli.files import write_atomically
 
-    write_whole(output, content)
+    write_atomically(output, content)
     say(f"{target.description} written to {output}")
 
 
@@ -103,7 +103,7 @@ OBEYED = "a name in it holds characters that a terminal would obey; write it to 
 def is_obeyed(text: str) -> bool:
     """Whether a terminal would do something with it that is more than to show it."""
     plain = text.replace("\t", " ")
-    return visible(plain, lines=True) != plain
+    return printable(plain, lines=True) != plain
 
 
 def chosen(name: str, output: Path | None) -> Target:

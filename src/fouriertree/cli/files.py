@@ -15,7 +15,7 @@ from fouriertree.io.tables.source import DASH
 if TYPE_CHECKING:
     from fouriertree.estimators.regressor import SymbolicRegressor
     from fouriertree.model import Model
-    from fouriertree.runs.model_file import SavedFormulas
+    from fouriertree.runs.model_file import ModelRecord
 
 
 def check_writable(path: Path, *inputs: Path) -> None:
@@ -37,8 +37,8 @@ def check_writable(path: Path, *inputs: Path) -> None:
 
 
 def try_folder(path: Path) -> None:
-    """Make the file that `write_whole` will make: permissions alone say little about /proc or a read-only disk."""
-    part = files.part_of(path.resolve())
+    """Make the file that `write_atomically` will make: permissions alone say little about /proc or a read-only disk."""
+    part = files.temporary_path(path.resolve())
     try:
         part.touch()
         part.unlink()
@@ -48,10 +48,10 @@ def try_folder(path: Path) -> None:
         raise InputError(f"cannot write {path}: {why}") from None
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """As `fouriertree.io.files.write_whole`, with an error for the user."""
+def write_atomically(path: Path, content: bytes) -> None:
+    """As `fouriertree.io.files.write_atomically`, with an error for the user."""
     try:
-        files.write_whole(path, content)
+        files.write_atomically(path, content)
     except OSError as error:
         raise unwritable(path, error) from None
 
@@ -91,7 +91,7 @@ def load_regressor(path: Path) -> tuple[SymbolicRegressor, str]:
 
     saved = read_saved(path)
     try:
-        return SymbolicRegressor.from_saved(saved), saved.target
+        return SymbolicRegressor.from_record(saved), saved.target
     except ModelFileError as damage:
         raise InputError(f"{path} is damaged: {damage}") from None
 
@@ -105,7 +105,7 @@ def load_model(path: Path, row: int | None = None) -> SavedModel:
     return SavedModel(saved.target, saved.models[number], number)
 
 
-def read_saved(path: Path) -> SavedFormulas:
+def read_saved(path: Path) -> ModelRecord:
     from fouriertree.runs.model_file import ModelFileError, load
 
     try:

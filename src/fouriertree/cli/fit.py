@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from fouriertree.cli.documents import Json, document
 from fouriertree.cli.errors import InputError
 from fouriertree.cli.fitting import options as o
-from fouriertree.cli.fitting.given import Given, Wish
+from fouriertree.cli.fitting.arguments import FitArguments, FitRequest
 from fouriertree.cli.fitting.outcome import Outcome
 from fouriertree.cli.help import examples
-from fouriertree.cli.interrupts import Interrupts, interrupts_end_the_search
+from fouriertree.cli.interrupts import Interrupts, handle_interrupts
 from fouriertree.cli.output import note
 
 if TYPE_CHECKING:
@@ -67,52 +67,54 @@ def fit(
     search: what was found is written and printed, and the exit status is 130; SIGTERM does the same, with 143. Another
     Ctrl-C leaves at once. A run that was killed goes on with `fouriertree runs resume last`.
     """
-    given = Given(
+    given = FitArguments(
         data, target, tuple(column), tuple(ignore), weights, sheet, search, projector, time_limit, max_evaluations,
         memory_limit, seed, jobs, operators, max_terms, max_size, tuple(guess), loss, quantile, model_selection,
         validation, validation_last, validation_file, output, plot, None if no_run else run_dir,
     )  # fmt: skip
-    with document(as_json) as content, interrupts_end_the_search() as interrupts:
-        fit_table(given.wish(), interrupts, content)
+    with document(as_json) as content, handle_interrupts() as interrupts:
+        fit_table(given.request(), interrupts, content)
 
 
 def fit_table(
-    wish: Wish, interrupts: Interrupts, content: dict[str, Any], folder: RunFolder | None = None
+    request: FitRequest, interrupts: Interrupts, content: dict[str, Any], folder: RunFolder | None = None
 ) -> None:
     """Read, search, judge, write, print: what `fit`, `demo` and `runs resume` have in common."""
     from fouriertree.cli.fitting.checks import check_guesses
     from fouriertree.data.checks import draw_seed
 
     # Drawn here and not by the regressor, since it also says which rows are kept aside.
-    seed = draw_seed(wish.settings["random_state"])
-    sample, others = samples(wish, seed)
-    check_guesses(wish.settings.get("guesses", []), sample.X, wish.settings.get("operators"))
-    regressor = make_regressor({**wish.settings, "random_state": seed}, wish, folder)
+    seed = draw_seed(request.settings["random_state"])
+    sample, others = samples(request, seed)
+    check_guesses(request.settings.get("guesses", []), sample.X, request.settings.get("operators"))
+    regressor = make_regressor({**request.settings, "random_state": seed}, request, folder)
     interrupts.regressor = regressor
-    with warnings_are_notes():
-        with refusals_are_errors():
+    with warnings_as_notes():
+        with refusals_as_input_errors():
             regressor.fit(sample.X, sample.y, sample.weights)
         interrupts.announce()
-        from fouriertree.cli.fitting.unseen import judge
+        from fouriertree.cli.fitting.holdout import judge
 
         judgement = None if others is None else judge(regressor.models_, others)
         outcome = Outcome(regressor, sample, judgement)
         content |= outcome.document()
-        outcome.finish(wish.files)
+        outcome.finish(request.files)
 
 
-def make_regressor(settings: dict[str, Any], wish: Wish, folder: RunFolder | None) -> SymbolicRegressor:
+def make_regressor(
+    settings: dict[str, Any], request: FitRequest, folder: RunFolder | None
+) -> SymbolicRegressor:
     from fouriertree.estimators.regressor import SymbolicRegressor
 
     if folder is not None:
         return SymbolicRegressor.of_run(folder, progress=True, **settings)
     regressor = SymbolicRegressor(progress=True, **settings)
-    regressor._run_notes = wish.notes
+    regressor._run_notes = request.notes
     return regressor
 
 
 @contextmanager
-def warnings_are_notes() -> Iterator[None]:
+def warnings_as_notes() -> Iterator[None]:
     """Inside, what cannot be written to a run folder or a model file is one line on stderr, as all notes are."""
     from fouriertree.runs import RunFolderWarning
     from fouriertree.runs.model_file import ModelFileWarning
@@ -134,7 +136,7 @@ def warnings_are_notes() -> Iterator[None]:
 
 
 @contextmanager
-def refusals_are_errors() -> Iterator[None]:
+def refusals_as_input_errors() -> Iterator[None]:
     """Inside, a run that cannot go on, and a limit that cannot be kept, are the user's to change."""
     from fouriertree.fit.memory import MemoryLimitError
     from fouriertree.runs import RunError
@@ -145,14 +147,14 @@ def refusals_are_errors() -> Iterator[None]:
         raise InputError(str(error)) from None
 
 
-def samples(wish: Wish, seed: int) -> tuple[Sample, Sample | None]:
+def samples(request: FitRequest, seed: int) -> tuple[Sample, Sample | None]:
     """The rows to fit, and those to judge formulas by, if any."""
     from fouriertree.cli.fitting.columns import same_columns, training_sample
-    from fouriertree.cli.fitting.unseen import split
+    from fouriertree.cli.fitting.holdout import split
     from fouriertree.io.tables.reading import read_table
 
-    sample = training_sample(read_table(wish.data, wish.sheet), wish.choice)
-    unseen = wish.unseen
+    sample = training_sample(read_table(request.data, request.sheet), request.choice)
+    unseen = request.unseen
     if unseen is not None and unseen.file is not None:
         return sample, same_columns(read_table(unseen.file), sample)
     if unseen is not None and unseen.share is not None:

@@ -11,7 +11,7 @@ from types import FrameType
 
 import typer
 
-from fouriertree.fit.stopping import INTERRUPTED, Presses, Stop
+from fouriertree.fit.stopping import INTERRUPTED, InterruptCounter, Stop
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -22,7 +22,7 @@ class Interrupts:
     def __init__(self) -> None:
         self.number: int | None = None
         self.regressor: object | None = None  #: the one that searches, once there is one
-        self.presses = Presses()
+        self.presses = InterruptCounter()
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         if not self.presses.another():
@@ -62,7 +62,7 @@ class Interrupts:
 
 
 @contextmanager
-def interrupts_end_the_search() -> Iterator[Interrupts]:
+def handle_interrupts() -> Iterator[Interrupts]:
     """Handle signals inside; afterwards exit with the status of the one that came, if any."""
     interrupts = Interrupts()
     before = {number: signal.getsignal(number) for number in SIGNALS}

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 import typer
 
 from fouriertree.cli.errors import BROKEN_PIPE, InputError, reason
-from fouriertree.io.terminal import visible
+from fouriertree.io.terminal import printable
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def discard_stdout() -> None:
 
 def say(*lines: str) -> None:
     with printing():
-        print(*(visible(line, lines=True) for line in lines), sep="\n")
+        print(*(printable(line, lines=True) for line in lines), sep="\n")
 
 
 def write_bytes(content: bytes) -> None:
@@ -52,4 +52,4 @@ def write_bytes(content: bytes) -> None:
 
 
 def note(sentence: str) -> None:
-    print(f"note: {visible(sentence)}", file=sys.stderr)
+    print(f"note: {printable(sentence)}", file=sys.stderr)

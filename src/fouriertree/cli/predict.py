@@ -112,7 +112,7 @@ def warn(values: NDArray[np.float64]) -> int:
 
 
 def write_with_rows(output: Path, table: Table, values: NDArray[np.float64]) -> None:
-    from fouriertree.cli.files import write_whole
+    from fouriertree.cli.files import write_atomically
     from fouriertree.io.tables.source import DASH
     from fouriertree.io.tables.writing import with_columns
 
@@ -122,5 +122,5 @@ def write_with_rows(output: Path, table: Table, values: NDArray[np.float64]) -> 
     if output == DASH:
         write_bytes(content)
     else:
-        write_whole(output, content)
+        write_atomically(output, content)
         say(f"{len(values)} predictions written to {output}")

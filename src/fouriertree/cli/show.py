@@ -7,12 +7,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from fouriertree.cli.output import printing
-from fouriertree.io.terminal import visible
+from fouriertree.io.terminal import printable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fouriertree.cli.fitting.unseen import Judgement
+    from fouriertree.cli.fitting.holdout import HoldoutScores
     from fouriertree.estimators.regressor import SymbolicRegressor
 
 LONGEST = 300
@@ -22,7 +22,7 @@ UNSEEN = ("unseen R²", "unseen RMSE")
 ONLY_THE_MEAN = "no formula describes the data more briefly than a constant"
 
 
-def show(regressor: SymbolicRegressor, target: str, judgement: Judgement | None = None) -> None:
+def show(regressor: SymbolicRegressor, target: str, judgement: HoldoutScores | None = None) -> None:
     """The table of formulas: a Rich table for a terminal, plain text without line breaks for a pipe."""
     from fouriertree.selection.table import aligned
 
@@ -32,7 +32,7 @@ def show(regressor: SymbolicRegressor, target: str, judgement: Judgement | None 
             show_rich_table(regressor.equations_, regressor.best_index_, target, judgement)
         else:
             print(aligned(lines(regressor.equations_, regressor.best_index_, judgement)))
-        print(f"\n{visible(target)} = {visible(regressor.get_best()['equation'])}")
+        print(f"\n{printable(target)} = {printable(regressor.get_best()['equation'])}")
         if only_the_mean(regressor):
             print(ONLY_THE_MEAN)
         if judgement is not None:
@@ -40,7 +40,7 @@ def show(regressor: SymbolicRegressor, target: str, judgement: Judgement | None 
         print(f"stopped: {regressor.stop_reason_}; {spent(regressor)}; seed {regressor.seed_}")
 
 
-def lines(equations: pd.DataFrame, chosen: int, judgement: Judgement | None) -> list[tuple[str, ...]]:
+def lines(equations: pd.DataFrame, chosen: int, judgement: HoldoutScores | None) -> list[tuple[str, ...]]:
     """The table as text, its headings first; scores on rows that the fit never saw stand before the formulas."""
     from fouriertree.selection.table import HEADINGS, table_cells
 
@@ -51,7 +51,7 @@ def lines(equations: pd.DataFrame, chosen: int, judgement: Judgement | None) -> 
     return [(*line[:-1], *more, line[-1]) for line, more in zip(cells, scores, strict=True)]
 
 
-def verdict(judgement: Judgement, chosen: int) -> str:
+def verdict(judgement: HoldoutScores, chosen: int) -> str:
     score = judgement.scores[chosen]
     return (
         f"unseen: R² {number(score.r2, '.6f')}, RMSE {number(score.rmse, '.3g')} on {judgement.n_rows:,} rows that the "
@@ -76,7 +76,7 @@ def only_the_mean(regressor: SymbolicRegressor) -> bool:
 
 
 def show_rich_table(
-    equations: pd.DataFrame, chosen: int, target: str, judgement: Judgement | None = None
+    equations: pd.DataFrame, chosen: int, target: str, judgement: HoldoutScores | None = None
 ) -> None:
     from rich.console import Console
 
@@ -91,7 +91,7 @@ def rich_table(cells: list[tuple[str, ...]], chosen: int, target: str) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(f"formulas for {visible(target)}"), box=SIMPLE_HEAD)
+    table = Table(title=Text(f"formulas for {printable(target)}"), box=SIMPLE_HEAD)
     headings, *rows = cells
     for heading in headings[:-1]:
         table.add_column(heading, justify="right", no_wrap=True)

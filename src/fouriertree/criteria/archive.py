@@ -14,28 +14,28 @@ KEPT, NEAR = 3, 1.1
 #: sums beside a front that are finished at most
 MOST_OTHERS = 20
 
-Terms = tuple[tuple[float, ...], tuple[Expression, ...]]
+Candidate = tuple[tuple[float, ...], tuple[Expression, ...]]
 
 
-class Ranking:
+class CandidateArchive:
     """Of every complexity some of the best sums, by one of their losses."""
 
     def __init__(self) -> None:
-        self.groups: dict[int, list[tuple[float, Terms]]] = {}
+        self.groups: dict[int, list[tuple[float, Candidate]]] = {}
 
-    def add(self, complexity: int, loss: float, terms: Terms) -> None:
+    def add(self, complexity: int, loss: float, terms: Candidate) -> None:
         known = self.groups.setdefault(complexity, [])
         known.append((loss, terms))
         known.sort(key=lambda entry: entry[0])
         del known[KEPT:]
 
-    def worth_finishing(self, n_rows: int, near: float = NEAR) -> list[tuple[bool, float, Terms]]:
+    def worth_finalizing(self, n_rows: int, near: float = NEAR) -> list[tuple[bool, float, Candidate]]:
         """(whether it is beside the front, description, sum), without those that a simpler one beats clearly.
 
         All of the front, and of many others those with the shortest descriptions.
         """
-        front: list[tuple[bool, float, Terms]] = []
-        others: list[tuple[bool, float, Terms]] = []
+        front: list[tuple[bool, float, Candidate]] = []
+        others: list[tuple[bool, float, Candidate]] = []
         best = np.inf
         for size, entries in sorted(self.groups.items()):
             for i, (loss, terms) in enumerate(entries):
@@ -53,11 +53,11 @@ class Ranking:
         self.groups = {size: list(map(entry_of, known)) for size, known in saved}
 
 
-def plain_entry(entry: tuple[float, Terms]) -> list[Any]:
+def plain_entry(entry: tuple[float, Candidate]) -> list[Any]:
     loss, (coefficients, expressions) = entry
     return [loss, list(coefficients), list(expressions)]
 
 
-def entry_of(plain: Sequence[Any]) -> tuple[float, Terms]:
+def entry_of(plain: Sequence[Any]) -> tuple[float, Candidate]:
     loss, coefficients, expressions = plain
     return loss, (tuple(coefficients), tuple(expressions))

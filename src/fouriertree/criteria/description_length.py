@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from fouriertree.criteria.code_lengths import (
-    A_LINE,
-    PER_UNIT,
-    WITH_NUMBER,
-    WITHOUT_NUMBER,
-    choice_price,
-    column_price,
-    cost_of_number,
-    costs_of_numbers,
-    is_column,
-    number_price,
+    BARE_FEATURE,
+    LINEAR_MODEL_NATS,
+    NATS_PER_COMPLEXITY,
+    SCALED_FEATURE,
+    constant_code_length,
+    constant_length,
+    constant_lengths,
+    feature_code_length,
+    is_feature,
+    subset_code_length,
 )
 from fouriertree.criteria.rows import Rows
 from fouriertree.model import Model
@@ -31,24 +31,24 @@ def description_length(model: Model, complexity: int, loss: float, rows: Rows, e
     """In nats, up to a constant: ½·n·log(r) + Σ numbers + 1.75·complexity, with r the share that is left unexplained.
 
     A fitted number is written down as precisely as the data know it, ½·log(n) + 0.35·log(1/r); a short one costs less.
-    Columns with a number, and the constant, cost less than other terms, see `prices.column_price`.  The first part is
+    Scaled features, and the constant, cost less than other terms, see `feature_code_length`.  The first part is
     twice as long for absolute errors, and n·loss for log-odds; there is no end where numbers are as many as the rows,
     which they interpolate.
     """
     n = min(len(rows.space.y), MOST_ROWS)
     tiny = max(exact, np.finfo(float).tiny)
-    spread = max(rows.cost_of_constant(), tiny)
+    spread = max(rows.baseline_loss(), tiny)
     log_share = np.log(max(loss, tiny) / spread)
     explained = float(max(-log_share, 0.0))
-    fitted, decimals = number_price(n, 0.0 if rows.loss.logistic else explained), n >= FEW_ROWS
-    numbers = costs_of_numbers(model.expression, fitted, decimals)
+    fitted, decimals = constant_code_length(n, 0.0 if rows.loss.logistic else explained), n >= FEW_ROWS
+    numbers = constant_lengths(model.expression, fitted, decimals)
     if len(numbers) >= n - 1:
         return np.inf
     plain = _Plain.terms_of(model, fitted, decimals)
-    form = sum(numbers) + PER_UNIT * complexity
-    form -= plain.discount(column_price(n, explained), rows.space.n_columns)
+    form = sum(numbers) + NATS_PER_COMPLEXITY * complexity
+    form -= plain.discount(feature_code_length(n, explained), rows.space.n_columns)
     if plain.columns and plain.is_all:
-        form += A_LINE
+        form += LINEAR_MODEL_NATS
     if rows.loss.logistic:
         # The mean loss of log-odds is in nats already.
         return float(n * (loss - spread) + form)
@@ -69,19 +69,19 @@ class _Plain:
         costs, columns = [], 0
         for coefficient, term in zip(model.coefficients, model.expressions, strict=True):
             if term.size == 1:
-                column = is_column(term)
+                column = is_feature(term)
                 value = coefficient if column else coefficient * float(term.const[0])
                 bare = column and abs(value) == 1.0
-                number = 0.0 if bare or value == 0.0 else cost_of_number(value, fitted, decimals)
-                units = WITH_NUMBER if column and not bare else WITHOUT_NUMBER
-                costs.append(PER_UNIT * units + number)
+                number = 0.0 if bare or value == 0.0 else constant_length(value, fitted, decimals)
+                units = SCALED_FEATURE if column and not bare else BARE_FEATURE
+                costs.append(NATS_PER_COMPLEXITY * units + number)
                 columns += column
         is_all = len(costs) == model.n_terms
         if is_all:
-            costs[0] -= PER_UNIT  # which is added to nothing
+            costs[0] -= NATS_PER_COMPLEXITY  # which is added to nothing
         return cls(costs, columns, is_all)
 
     def discount(self, price: float, of_columns: int) -> float:
         """By how much they are cheaper than other terms."""
         cheaper = sum(max(0.0, cost - price) for cost in self.costs)
-        return max(0.0, cheaper - choice_price(self.columns, of_columns))
+        return max(0.0, cheaper - subset_code_length(self.columns, of_columns))

@@ -117,7 +117,7 @@ def log_odds(probability: float) -> float:
         return float(np.log(probability) - np.log1p(-probability))
 
 
-def check_shares(loss: Loss, y: Floats) -> None:
+def check_probabilities(loss: Loss, y: Floats) -> None:
     """ValueError unless the loss can judge y: the logistic one needs probabilities, or labels 0 and 1."""
     if loss.logistic and not ((y >= 0.0) & (y <= 1.0)).all():
         raise ValueError(

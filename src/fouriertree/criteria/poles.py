@@ -1,4 +1,4 @@
-"""Formulas that run away between the rows: a denominator near zero, a root or logarithm at the edge of its domain."""
+"""FitResult that run away between the rows: a denominator near zero, a root or logarithm at the edge of its domain."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from fouriertree.expr.opcodes import CONST, COS, DIV, INV, LOG, MUL, POW, SQRT, 
 #: a denominator that comes this near to zero, relative to its median, has a pole among the rows or beside them
 NEAR = 0.02
 #: a formula with a pole is believed if it has at most this share of the error of those without
-WORTH_A_POLE = 0.5
+POLE_LOSS_RATIO = 0.5
 #: what is written with these alone cannot change its sign where its columns do not
 PLAIN = (CONST, VAR, MUL, DIV, POW, SQRT, SQUARE, INV)
 
 
-def runs_away(expression: Expression, X: NDArray[np.float64]) -> bool:
+def may_have_pole(expression: Expression, X: NDArray[np.float64]) -> bool:
     """Whether a row between these, or just beside them, might meet a pole or leave the domain.
 
     >>> from fouriertree.expr import parse
     >>> X = np.linspace(1.0, 2.0, 11)[:, None]
-    >>> runs_away(parse("1/(x0 - 1.55)"), X), runs_away(parse("1/(x0 + 1)"), X), runs_away(parse("log(x0 - 0.999)"), X)
-    (True, False, True)
+    >>> [may_have_pole(parse(text), X) for text in ("1/(x0 - 1.55)", "1/(x0 + 1)", "log(x0 - 0.999)")]
+    [True, False, True]
     """
     with np.errstate(all="ignore"):
         return any(_touches_zero(part.evaluate(X)) for part in _dangerous(expression))

@@ -18,7 +18,7 @@ EXACT = 1e-11
 #: the stream that a sample of rows is drawn from: another one than that of the rows held back
 SAMPLE = 7
 #: share of the rows that are held back to verify formulas with, where there are enough of them
-HELD_BACK, ENOUGH_ROWS, MOST_HELD_BACK = 0.2, 20, 20_000
+VALIDATION_SHARE, MIN_ROWS_TO_SPLIT, MAX_VALIDATION_ROWS = 0.2, 20, 20_000
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ class Rows:
         """R², or for log-odds the share of the deviance that is explained, by McFadden's rule."""
         if not self.loss.logistic:
             return r_squared(self.space, predicted)
-        nothing = self.cost_of_constant()
+        nothing = self.baseline_loss()
         return 1.0 - self.cost(predicted) / nothing if nothing > 0.0 else 0.0
 
-    def cost_of_constant(self) -> float:
+    def baseline_loss(self) -> float:
         space = self.space
         return self.cost(np.full(len(space.y), self.loss.constant(space.y, space.weights)))
 
@@ -81,10 +81,10 @@ def split(table: Table, engine: Engine, loss: Loss, seed: int) -> Rows:
     """All rows, and which of them the search may see: all where they are few."""
     space = EmpiricalSpace(table.X, table.y, table.weights, engine)
     n = len(space.y)
-    if n < ENOUGH_ROWS:
+    if n < MIN_ROWS_TO_SPLIT:
         return Rows(space, np.ones(n, dtype=bool), loss)
-    held = min(int(HELD_BACK * n), MOST_HELD_BACK)
-    return Rows(space, ~table.held_back(held, np.random.default_rng([seed, 0])), loss)
+    held = min(int(VALIDATION_SHARE * n), MAX_VALIDATION_ROWS)
+    return Rows(space, ~table.validation_mask(held, np.random.default_rng([seed, 0])), loss)
 
 
 def r_squared(space: EmpiricalSpace, predicted: NDArray[np.float64]) -> float:

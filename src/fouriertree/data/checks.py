@@ -19,24 +19,24 @@ from fouriertree.io.numbers import is_number
 LARGEST = int(np.finfo(np.float64).max)
 
 
-def refuse_unclear(X: Any, y: Any = None) -> None:
+def check_tables(X: Any, y: Any = None) -> None:
     """An error that names the first column that is not made of numbers; other checks are scikit-learn's."""
     for what, values in (("X", X), ("y", y)):
-        refuse_masked(values, what)
-        refuse_huge(values, what)
-    refuse_twins(getattr(X, "columns", ()))
+        check_not_masked(values, what)
+        check_magnitude(values, what)
+    check_unique_names(getattr(X, "columns", ()))
     table = table_with_cells(X)
     columns = [(f"column {name!r}", table.iloc[:, i]) for i, name in enumerate(table.columns)]
-    if has_cells(y):
+    if has_object_cells(y):
         columns.append(("y", pd.Series(np.ravel(y))))
     for what, cells in columns:
-        refuse_kind(what, cells.dtype)
+        check_dtype(what, cells.dtype)
         if not pd.api.types.is_numeric_dtype(cells):
             for cell in cells:
                 check_cell(what, cell)
 
 
-def refuse_masked(values: Any, what: str) -> None:
+def check_not_masked(values: Any, what: str) -> None:
     """ValueError for cells that are masked: as plain numbers, what is under the mask would count."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(
@@ -44,13 +44,13 @@ def refuse_masked(values: Any, what: str) -> None:
         )
 
 
-def refuse_twins(names: Any) -> None:
+def check_unique_names(names: Any) -> None:
     name, times = Counter(map(str, names)).most_common(1)[0] if len(names) else ("", 0)
     if times > 1:
         raise ValueError(f"{times} columns are called {name!r}, and a formula could not tell them apart")
 
 
-def refuse_huge(values: Any, what: str) -> None:
+def check_magnitude(values: Any, what: str) -> None:
     """ValueError for a list with a whole number beyond float64; other faults of lists are scikit-learn's to tell."""
     if isinstance(values, list | tuple):
         try:
@@ -65,7 +65,7 @@ def too_large(what: str) -> ValueError:
     return ValueError(f"{what} has a number beyond the range of float64; give it in another unit")
 
 
-def refuse_kind(what: str, dtype: Any) -> None:
+def check_dtype(what: str, dtype: Any) -> None:
     """ValueError for columns that are numbers only in the way they are stored."""
     if getattr(dtype, "kind", "") == "c":
         # The first words are those that scikit-learn wants.
@@ -112,11 +112,11 @@ def table_with_cells(X: Any) -> pd.DataFrame:
         return X
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):  # of polars and the like
         arrays = {name: np.asarray(X[name]) for name in X.columns}
-        return pd.DataFrame({name: array for name, array in arrays.items() if has_cells(array)})
-    return pd.DataFrame(X) if has_cells(X) else pd.DataFrame()
+        return pd.DataFrame({name: array for name, array in arrays.items() if has_object_cells(array)})
+    return pd.DataFrame(X) if has_object_cells(X) else pd.DataFrame()
 
 
-def numeric_target(y: Any) -> Any:
+def target_as_numbers(y: Any) -> Any:
     """y with text turned into numbers, which scikit-learn does for X only; a y without text comes back as it is."""
     if not has_text(y) and not isinstance(y, list | tuple):
         return y
@@ -182,7 +182,7 @@ def has_text(values: Any) -> bool:
     return isinstance(values, np.ndarray | pd.Series) and values.ndim <= 2 and values.dtype.kind in "OUT"
 
 
-def has_cells(values: Any) -> bool:
+def has_object_cells(values: Any) -> bool:
     """Whether it is a table or a column whose cells may be something else than numbers."""
     return (
         isinstance(values, np.ndarray | pd.Series)

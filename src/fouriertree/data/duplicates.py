@@ -43,7 +43,7 @@ class Table:
     def plain(cls, X: Floats, y: Floats, weights: Floats | None = None) -> Table:
         return cls(X, y, weights, None, (X, y, weights))
 
-    def held_back(self, most: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    def validation_mask(self, most: int, rng: np.random.Generator) -> NDArray[np.bool_]:
         """Which rows to hold back: whole groups, drawn at random, of at most so many rows together."""
         group = np.arange(len(self.y)) if self.group is None else self.group
         sizes = np.bincount(group)
@@ -54,7 +54,7 @@ class Table:
         return found
 
 
-def counted(X: Floats, y: Floats, weights: Floats | None = None) -> Table:
+def deduplicated(X: Floats, y: Floats, weights: Floats | None = None) -> Table:
     """The same table for a row of weight k and for k such rows, X (n_rows, n_columns) and y (n_rows,).
 
     Rows of weight zero are dropped, equal rows are one whose weights are added up.  Whole weights, without a factor
@@ -62,9 +62,9 @@ def counted(X: Floats, y: Floats, weights: Floats | None = None) -> Table:
     rows depends on nothing but the rows.  Rows that are all different and count alike stay as they are.
 
     >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array([1.0, 4.0, 9.0])
-    >>> np.sort(counted(X, y, np.array([2.0, 0.0, 4.0])).y)
+    >>> np.sort(deduplicated(X, y, np.array([2.0, 0.0, 4.0])).y)
     array([1., 9., 9.])
-    >>> counted(X, y, np.array([2.0, 2.0, 2.0])).weights is None
+    >>> deduplicated(X, y, np.array([2.0, 2.0, 2.0])).weights is None
     True
     """
     if weights is not None and ((weights < 0.0).any() or not weights.any()):

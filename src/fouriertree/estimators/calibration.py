@@ -12,16 +12,16 @@ Floats = NDArray[np.float64]
 #: log-odds beyond are certainty, and would only overflow
 CERTAIN = 500.0
 #: log-odds of two classes each as they are: nothing is sharpened
-AS_THEY_ARE = (1.0, 0.0)
+UNCALIBRATED = (1.0, 0.0)
 #: how strongly both exponents are drawn there, in rows
 DRAWN = 1.0
 STEPS = 50
 
 
-def smoothed(positive: NDArray[np.bool_], weights: Floats) -> Floats:
+def platt_targets(positive: NDArray[np.bool_], weights: Floats) -> Floats:
     """Labels as probabilities, by Platt's rule: near 1 and 0, the nearer the more rows there are: (n_rows,).
 
-    >>> smoothed(np.array([True, False, False]), np.ones(3)).round(3)
+    >>> platt_targets(np.array([True, False, False]), np.ones(3)).round(3)
     array([0.667, 0.25 , 0.25 ])
     """
     counts = as_counts(weights)
@@ -34,7 +34,7 @@ def as_counts(weights: Floats) -> Floats:
     return weights if (weights == np.floor(weights)).all() else weights / weights.mean()
 
 
-def shares(odds: Floats, exponents: tuple[float, float] = AS_THEY_ARE) -> Floats:
+def shares(odds: Floats, exponents: tuple[float, float] = UNCALIBRATED) -> Floats:
     """Probabilities of classes from the log-odds of each against the others: (n_rows, n_classes) both.
 
     With p the probabilities of the single log-odds, they are p^a/(1 − p)^b, made to add up to one.  For log-odds that
@@ -54,7 +54,7 @@ def _log_p(odds: Floats) -> Floats:
     return -np.logaddexp(0.0, -np.clip(odds, -CERTAIN, CERTAIN))
 
 
-def sharpness(odds: Floats, codes: NDArray[np.intp], weights: Floats) -> tuple[float, float]:
+def calibration_exponents(odds: Floats, codes: NDArray[np.intp], weights: Floats) -> tuple[float, float]:
     """The exponents of `shares` with the largest likelihood of the classes `codes`, none of them negative.
 
     The logarithm of the likelihood is concave in them, so Newton's steps, halved where they go too far, find them.
@@ -64,14 +64,14 @@ def sharpness(odds: Floats, codes: NDArray[np.intp], weights: Floats) -> tuple[f
 
     def cost(exponents: Floats) -> float:
         picked = shares(odds, (exponents[0], exponents[1]))[rows, codes]
-        away = exponents - AS_THEY_ARE
+        away = exponents - UNCALIBRATED
         return float(-counts @ np.log(np.maximum(picked, 1e-300)) + 0.5 * DRAWN * away @ away)
 
-    best = np.array(AS_THEY_ARE)
+    best = np.array(UNCALIBRATED)
     for _ in range(STEPS):
         p = shares(odds, (best[0], best[1]))
         centred = features - (features * p).sum(axis=2, keepdims=True)
-        gradient = (centred[:, rows, codes] * counts).sum(axis=1) - DRAWN * (best - AS_THEY_ARE)
+        gradient = (centred[:, rows, codes] * counts).sum(axis=1) - DRAWN * (best - UNCALIBRATED)
         bend = np.einsum("ink,jnk,nk,n->ij", centred, centred, p, counts) + DRAWN * np.eye(2)
         # One that is zero and would become negative stays.
         free = (best > 0.0) | (gradient > 0.0)
@@ -85,7 +85,7 @@ def sharpness(odds: Floats, codes: NDArray[np.intp], weights: Floats) -> tuple[f
     return float(best[0]), float(best[1])
 
 
-def second_share(odds: Floats) -> Floats:
+def binary_probabilities(odds: Floats) -> Floats:
     """Probabilities of two classes from the log-odds of the second: (n_rows, 2)."""
     second = probabilities(odds)
     return np.column_stack([1.0 - second, second])

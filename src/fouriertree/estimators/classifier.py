@@ -13,10 +13,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from fouriertree.data.checks import draw_seed, refuse_unclear
-from fouriertree.estimators.calibration import AS_THEY_ARE, second_share, shares, sharpness, smoothed
+from fouriertree.data.checks import check_tables, draw_seed
+from fouriertree.estimators.calibration import (
+    UNCALIBRATED,
+    binary_probabilities,
+    calibration_exponents,
+    platt_targets,
+    shares,
+)
 from fouriertree.estimators.fitted import plain_parameters
-from fouriertree.estimators.multioutput import ENDED_BY_SOMEBODY, LIMITS, share
+from fouriertree.estimators.multioutput import ENDED_BY_USER, LIMITS, share
 from fouriertree.estimators.regressor import SymbolicRegressor
 from fouriertree.expr import PrimitiveSet
 from fouriertree.runs.bundles import load_bundle, save_bundle
@@ -55,7 +61,7 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     estimators_: list[SymbolicRegressor]  #: one for every class, or for the second of two
     seed_: int
-    exponents_: tuple[float, float] = AS_THEY_ARE  #: how the log-odds of more than two classes go together
+    exponents_: tuple[float, float] = UNCALIBRATED  #: how the log-odds of more than two classes go together
 
     def __init__(
         self,
@@ -90,7 +96,7 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SymbolicClassifier:
         """Search for formulas for the log-odds of the classes of y."""
-        refuse_unclear(X)
+        check_tables(X)
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(y)
         weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -103,17 +109,17 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
         given = None if sample_weight is None else weights
         self.estimators_ = []
         for code in asked:
-            targets = smoothed(codes == code, weights)
+            targets = platt_targets(codes == code, weights)
             self.estimators_.append(self._regressor(len(asked)).fit(X, targets, given))
         if len(asked) > 1:
-            self.exponents_ = sharpness(self._odds(X), codes, weights)
+            self.exponents_ = calibration_exponents(self._odds(X), codes, weights)
         return self
 
     def _regressor(self, parts: int) -> SymbolicRegressor:
         settings: dict[str, Any] = self.get_params(deep=False)
         names = getattr(self, "feature_names_in_", None) if self.feature_names is None else self.feature_names
         settings |= {name: share(settings[name], parts) for name in LIMITS if name in settings}
-        if self.estimators_ and self.estimators_[-1].stop_reason_ in ENDED_BY_SOMEBODY:
+        if self.estimators_ and self.estimators_[-1].stop_reason_ in ENDED_BY_USER:
             settings["time_limit"] = 0.0  # who ends one search does not wait for the others
         settings |= {"random_state": self.seed_, "feature_names": None if names is None else list(names)}
         return SymbolicRegressor(loss="logistic", **settings)
@@ -138,7 +144,7 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, in the order of `classes_`: (n_rows, n_classes)."""
         odds = self.decision_function(X)
-        return second_share(odds) if odds.ndim == 1 else shares(odds, self.exponents_)
+        return binary_probabilities(odds) if odds.ndim == 1 else shares(odds, self.exponents_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of every row: (n_rows,)."""
@@ -218,7 +224,7 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
             "described": described,
         }
         parts = zip(self._labels, self.estimators_, strict=True)
-        save_bundle(Path(path), FORMAT, facts, [one.as_saved(str(label)) for label, one in parts])
+        save_bundle(Path(path), FORMAT, facts, [one.to_record(str(label)) for label, one in parts])
 
     @classmethod
     def load(cls, path: str | Path, operators: PrimitiveSet | None = None) -> Self:
@@ -235,7 +241,7 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
             raise ModelFileError(
                 f"{path} is damaged: it has {len(parts)} tables for {len(new.classes_)} classes"
             )
-        new.estimators_ = [SymbolicRegressor.from_saved(part) for part in parts]
+        new.estimators_ = [SymbolicRegressor.from_record(part) for part in parts]
         new.n_features_in_, new.seed_ = new.estimators_[0].n_features_in_, new.estimators_[0].seed_
         for one in new.estimators_:
             if hasattr(one, "feature_names_in_"):

@@ -12,21 +12,21 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fouriertree.data.checks import refuse_unclear
+from fouriertree.data.checks import check_tables
 from fouriertree.engine import CompiledEngine
 from fouriertree.errors import shortened
-from fouriertree.estimators.inspection import Questions
+from fouriertree.estimators.inspection import Inspection
 from fouriertree.estimators.multioutput import (
     has_outputs,
     load_outputs,
     predict_outputs,
-    refuse_outputs,
+    require_single_output,
     save_outputs,
 )
 from fouriertree.expr import PrimitiveSet
 from fouriertree.model import Model
 from fouriertree.runs.bundles import is_bundle
-from fouriertree.runs.model_file import ModelFileError, SavedFormulas, load, save, versions_here
+from fouriertree.runs.model_file import ModelFileError, ModelRecord, library_versions, load, save
 from fouriertree.selection.table import table_text
 from fouriertree.uncertainty.intervals import linear_prediction_bounds, prediction_bounds
 
@@ -43,11 +43,11 @@ class Prediction(NamedTuple):
     upper: Floats
 
 
-class OutsideWarning(UserWarning):
+class ExtrapolationWarning(UserWarning):
     """Rows lie outside of the data that a formula was fitted to."""
 
 
-class FittedFormulas(Questions):
+class FittedEquations(Inspection):
     """Methods of a regressor that has been fitted.  `index` is a row of `equations_`; the chosen one if None."""
 
     equations_: pd.DataFrame
@@ -61,7 +61,7 @@ class FittedFormulas(Questions):
     targets_: list[str]  #: and their names
     feature_names_in_: NDArray[np.object_]
     n_jobs: int | None
-    _told_outside = False
+    _warned_outside = False
 
     # Values ---------------------------------------------------------------------------------------------------
     def predict(
@@ -79,7 +79,7 @@ class FittedFormulas(Questions):
         if has_outputs(self):
             return predict_outputs(self, X, index, interval, method)
         model = self._model(index)
-        refuse_unclear(X)
+        check_tables(X)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         values = model.predict(X, self._engine)
         self._warn(model, X, values)
@@ -90,13 +90,13 @@ class FittedFormulas(Questions):
         return Prediction(values, *linear_prediction_bounds(model, *self._data(None, None), X, interval))
 
     def _warn(self, model: Model, X: Floats, values: Floats) -> None:
-        outside_of = None if self._told_outside else outside(model, X, self.box_, self._column_texts)
+        outside_of = None if self._warned_outside else outside(model, X, self.box_, self._column_texts)
         if bad := int(np.count_nonzero(~np.isfinite(values))):
             message = f"the formula has no finite value on {bad} of {len(values)} rows; their prediction is nan or inf"
             warnings.warn(message, UserWarning, stacklevel=3)
         if outside_of is not None:
-            self._told_outside = True
-            warnings.warn(outside_of, OutsideWarning, stacklevel=3)
+            self._warned_outside = True
+            warnings.warn(outside_of, ExtrapolationWarning, stacklevel=3)
 
     # Formulas -------------------------------------------------------------------------------------------------
     def sympy(self, index: int | None = None) -> Any:
@@ -127,7 +127,7 @@ class FittedFormulas(Questions):
         if has_outputs(self):
             save_outputs(Path(path), self)
         else:
-            save(Path(path), self.as_saved(target))
+            save(Path(path), self.to_record(target))
 
     @classmethod
     def load(cls, path: str | Path, operators: PrimitiveSet | None = None) -> Self:
@@ -140,24 +140,24 @@ class FittedFormulas(Questions):
             return loaded
         saved = load(Path(path), operators)
         try:
-            return cls.from_saved(saved)
+            return cls.from_record(saved)
         except ModelFileError as damage:
             raise ModelFileError(f"{path} is damaged: {damage}") from None
 
-    def as_saved(self, target: str = "y") -> SavedFormulas:
+    def to_record(self, target: str = "y") -> ModelRecord:
         """All that a file holds."""
         self._row(None)
         plain, described = plain_parameters(self.get_params(deep=False))  # type: ignore[attr-defined]
         history = {name: getattr(self, f"{name}_") for name in HISTORY}
-        return SavedFormulas(
+        return ModelRecord(
             target, self._names, int(self.best_index_), tuple(self.models_), self.equations_,
             tuple(tuple(scores.tolist()) for scores in self.scores_),
             tuple((float(low), float(high)) for low, high in self.box_),
-            plain, described, history, dict(self.data_), versions_here(),
+            plain, described, history, dict(self.data_), library_versions(),
         )  # fmt: skip
 
     @classmethod
-    def from_saved(cls, saved: SavedFormulas) -> Self:
+    def from_record(cls, saved: ModelRecord) -> Self:
         new = cls(**checked_parameters(saved.parameters, cls))
         new.models_, new.equations_ = list(saved.models), saved.equations
         new.best_index_ = saved.chosen
@@ -178,7 +178,7 @@ class FittedFormulas(Questions):
     def __getstate__(self) -> dict[str, Any]:
         """Without the data of the fit, which may be large and are not ours to pass on, and without a fit that runs."""
         state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
-        return {name: value for name, value in state.items() if name not in UNPICKLED}
+        return {name: value for name, value in state.items() if name not in NOT_PICKLED}
 
     @property
     def _engine(self) -> CompiledEngine:
@@ -187,7 +187,7 @@ class FittedFormulas(Questions):
     # Which row ------------------------------------------------------------------------------------------------
     def _row(self, index: int | None) -> int:
         check_is_fitted(self)
-        refuse_outputs(self)
+        require_single_output(self)
         if index is None:
             return self.best_index_
         if not 0 <= index < len(self.models_):
@@ -199,23 +199,23 @@ class FittedFormulas(Questions):
         return self.models_[row]
 
 
-def error_sizes(errors: Floats) -> Floats:
+def absolute_errors(errors: Floats) -> Floats:
     """|errors| in order; of many, as many order statistics as tell any interval, rather too large than too small.
 
     Where a formula has no value, its error is infinite.
     """
     sizes = np.sort(np.nan_to_num(np.abs(errors), nan=np.inf, posinf=np.inf))
-    if len(sizes) <= MOST_SCORES:
+    if len(sizes) <= MAX_SCORES:
         return sizes
-    ranks = np.ceil(np.linspace(0.0, 1.0, MOST_SCORES + 1)[1:] * len(sizes)).astype(int) - 1
+    ranks = np.ceil(np.linspace(0.0, 1.0, MAX_SCORES + 1)[1:] * len(sizes)).astype(int) - 1
     kept: Floats = sizes[ranks]
     return kept
 
 
 #: what stays behind when a regressor is pickled: the data of the fit, and the search that could go on
-UNPICKLED = ("_training", "_left", "_running", "_journal")
+NOT_PICKLED = ("_training", "_left", "_running", "_journal")
 #: errors that are remembered of a formula
-MOST_SCORES = 399
+MAX_SCORES = 399
 #: what is told of a search
 HISTORY = ("seed", "stop_reason", "traverses", "evaluations", "seconds")
 

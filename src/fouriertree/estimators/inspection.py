@@ -1,4 +1,4 @@
-"""Questions to a fitted regressor: where its formulas hold, how sure their numbers are, how they look elsewhere."""
+"""Inspection to a fitted regressor: where its formulas hold, how sure their numbers are, how they look elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fouriertree.io.files import write_whole
+from fouriertree.io.files import write_atomically
 from fouriertree.model import Model
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Data = tuple[Floats, Floats, Floats | None]
 
 
-class Questions:
+class Inspection:
     """Methods of a fitted regressor.  `index` is a row of `equations_`; the chosen one if None."""
 
     box_: Floats
@@ -158,4 +158,4 @@ class Questions:
         from fouriertree.report.regressor import content_of
 
         X, y, _ = self._data(X, y)
-        write_whole(Path(path), html(content_of(self, target, X, y, refits, progress)).encode())
+        write_atomically(Path(path), html(content_of(self, target, X, y, refits, progress)).encode())

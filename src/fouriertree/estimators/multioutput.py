@@ -10,13 +10,13 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
-from fouriertree.data.checks import draw_seed, numeric_target, refuse_unclear
+from fouriertree.data.checks import check_tables, draw_seed, target_as_numbers
 from fouriertree.expr import PrimitiveSet
 from fouriertree.runs.bundles import load_bundle, save_bundle
 
 FORMAT = "fouriertree-outputs"
 #: why a search ends that somebody has ended
-ENDED_BY_SOMEBODY = ("interrupted", "stopped")
+ENDED_BY_USER = ("interrupted", "stopped")
 #: limits that the columns share
 LIMITS = ("time_limit", "max_evaluations", "max_traverses")
 #: what a fit of one column says, and one of several says in a list
@@ -25,7 +25,7 @@ LISTED = ("equations_", "models_", "model_", "best_index_", "scores_", "stop_rea
 SUMMED = ("traverses_", "evaluations_", "seconds_")
 
 
-def names_of_outputs(y: Any) -> list[str] | None:
+def output_names(y: Any) -> list[str] | None:
     """The names of the columns of y; None if it has but one."""
     try:
         shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
@@ -47,7 +47,7 @@ def share(limit: float | None, parts: int) -> float | None:
     return max(1, int(limit) // parts) if isinstance(limit, int | np.integer) else float(limit) / parts
 
 
-class PassedOn:
+class StopRelay:
     """The wish that a fit ends, passed on to the regressor whose turn it is."""
 
     def __init__(self) -> None:
@@ -64,19 +64,19 @@ def fit_outputs(regressor: Any, X: Any, y: Any, sample_weight: Any) -> None:
     """Fit a clone to every column of y, each as if it were alone with its part of the limits."""
     if regressor._folder is not None:
         raise ValueError("a run has one target; give the column of y that it is about")
-    names = names_of_outputs(y) or []
-    refuse_unclear(X)
-    values = numeric_target(np.asarray(y))
+    names = output_names(y) or []
+    check_tables(X)
+    values = target_as_numbers(np.asarray(y))
     _, columns = validate_data(regressor, X, values, dtype=np.float64, y_numeric=True, multi_output=True)
     parts, seed = regressors_for(regressor, len(names))
-    stop = regressor._running = PassedOn()
+    stop = regressor._running = StopRelay()
     try:
         for part, column, name in zip(parts, columns.T, names, strict=True):
             if stop.reason is not None:
                 part.set_params(time_limit=0.0)  # who ends one search does not wait for the others
             stop.current = part
             part.fit(X, pd.Series(column, name=name), sample_weight)
-            if part.stop_reason_ in ENDED_BY_SOMEBODY:
+            if part.stop_reason_ in ENDED_BY_USER:
                 stop.reason = part.stop_reason_
     finally:
         del regressor._running
@@ -91,11 +91,11 @@ def regressors_for(regressor: Any, n: int) -> tuple[list[Any], int]:
     seed = regressor.seed_ if again else draw_seed(regressor.random_state)
     limits = {name: share(getattr(regressor, name), n) for name in LIMITS}
     settings = regressor.get_params(deep=False) | limits | {"random_state": seed}
-    parts = [twin_of(part) for part in before] if again else [clone(regressor) for _ in range(n)]
+    parts = [copy_of(part) for part in before] if again else [clone(regressor) for _ in range(n)]
     return [part.set_params(**settings) for part in parts], seed
 
 
-def twin_of(regressor: Any) -> Any:
+def copy_of(regressor: Any) -> Any:
     """A regressor with all that this one has, also what a copy or a pickle leaves out."""
     twin = clone(regressor)
     vars(twin).update(vars(regressor))
@@ -113,7 +113,7 @@ def take(regressor: Any, fitted: list[Any]) -> None:
         setattr(regressor, name, getattr(fitted[0], name))
 
 
-def forget_outputs(regressor: Any) -> None:
+def clear_outputs(regressor: Any) -> None:
     """Of an earlier fit with several columns."""
     for name in ("estimators_", "targets_"):
         vars(regressor).pop(name, None)
@@ -123,7 +123,7 @@ def has_outputs(regressor: Any) -> bool:
     return hasattr(regressor, "estimators_")
 
 
-def refuse_outputs(regressor: Any) -> None:
+def require_single_output(regressor: Any) -> None:
     """ValueError where one formula is asked for and there are several."""
     if has_outputs(regressor):
         names = ", ".join(regressor.targets_)
@@ -136,7 +136,7 @@ def refuse_outputs(regressor: Any) -> None:
 def predict_outputs(regressor: Any, X: Any, index: int | None, *options: Any) -> Any:
     """Values (n_rows, n_outputs); with an interval, three such arrays."""
     if index is not None:
-        refuse_outputs(regressor)
+        require_single_output(regressor)
     X = validate_data(regressor, X, reset=False, skip_check_array=True)
     found = [one.predict(X, None, *options) for one in regressor.estimators_]
     if isinstance(found[0], tuple):
@@ -147,13 +147,13 @@ def predict_outputs(regressor: Any, X: Any, index: int | None, *options: Any) ->
 def save_outputs(path: Path, regressor: Any) -> None:
     parts = zip(regressor.estimators_, regressor.targets_, strict=True)
     limits = {name: getattr(regressor, name) for name in LIMITS}
-    save_bundle(path, FORMAT, {"limits": limits}, [one.as_saved(target) for one, target in parts])
+    save_bundle(path, FORMAT, {"limits": limits}, [one.to_record(target) for one, target in parts])
 
 
 def load_outputs(cls: Any, path: Path, operators: PrimitiveSet | None) -> Any:
     """The regressor that `save_outputs` wrote."""
     facts, parts = load_bundle(path, FORMAT, operators)
-    fitted = [cls.from_saved(part) for part in parts]
+    fitted = [cls.from_record(part) for part in parts]
     new = cls(**parts[0].parameters).set_params(**facts.get("limits", {}))
     take(new, fitted)
     new.seed_, new.targets_ = fitted[0].seed_, [part.target for part in parts]

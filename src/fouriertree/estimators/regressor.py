@@ -16,49 +16,55 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from fouriertree.criteria.losses import LossFunction, as_loss, check_shares
+from fouriertree.criteria.losses import LossFunction, as_loss, check_probabilities
 from fouriertree.criteria.rows import split
 from fouriertree.data.checks import (
     check_kinds,
     check_names,
     check_operators,
     check_scale,
+    check_tables,
+    check_unique_names,
     draw_seed,
-    numeric_target,
-    refuse_twins,
-    refuse_unclear,
+    target_as_numbers,
 )
-from fouriertree.data.duplicates import Table, counted
-from fouriertree.estimators.fitted import FittedFormulas, error_sizes, plain_parameters
-from fouriertree.estimators.multioutput import fit_outputs, forget_outputs, names_of_outputs
+from fouriertree.data.duplicates import Table, deduplicated
+from fouriertree.estimators.fitted import FittedEquations, absolute_errors, plain_parameters
+from fouriertree.estimators.multioutput import clear_outputs, fit_outputs, output_names
 from fouriertree.expr import PrimitiveSet
 from fouriertree.expr.complexity import Complexity
 from fouriertree.fit.guesses import parse_guesses
 from fouriertree.fit.memory import check_memory, memory_watch
-from fouriertree.fit.pipeline import Fitting, Wishes, compile_everything
-from fouriertree.fit.stopping import Stop, undisturbed
+from fouriertree.fit.pipeline import FitConfig, Fitting, compile_kernels_of
+from fouriertree.fit.stopping import Stop, uninterrupted
 from fouriertree.runs import RunFolder
-from fouriertree.runs.journal import Earlier, Journal, changed, check_same_data, parameters_of
-from fouriertree.runs.model_file import ModelFileWarning, file_of, fingerprint, versions_here, writable
+from fouriertree.runs.journal import Journal, WarmStart, changed, check_same_data, parameters_of
+from fouriertree.runs.model_file import (
+    ModelFileWarning,
+    encoded_record,
+    fingerprint,
+    library_versions,
+    writable_part,
+)
 from fouriertree.search import Search
 from fouriertree.search.nesting import Nesting
-from fouriertree.search.observers import Found
-from fouriertree.uncertainty.intervals import left_out_scores, rows_for
+from fouriertree.search.observers import CandidateCollector
+from fouriertree.uncertainty.intervals import cross_validation_scores, min_scores_for
 
 Floats = NDArray[np.float64]
 
 SELECTIONS = ("mdl", "best", "accuracy")
 #: errors on rows held back that suffice for intervals; with fewer of them, all rows are left out once, in so many folds
-ENOUGH_SCORES, FOLDS = rows_for(0.95), 10
+MIN_SCORES, FOLDS = min_scores_for(0.95), 10
 #: parameters that a fit may change and still go on from the one before it
-FREE_TO_CHANGE = (
+CHANGEABLE = (
     "model_selection", "time_limit", "max_evaluations", "max_traverses", "memory_limit", "target_loss", "n_jobs",
     "random_state", "run_dir", "warm_start", "progress",
 )  # fmt: skip
 
 
-class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
-    """Formulas for y in the columns of X, from simplest to most accurate.
+class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
+    """FitResult for y in the columns of X, from simplest to most accurate.
 
     `equations_` is the front over complexity and error: a row for every complexity worth it, with the loss on all rows,
     on the rows that the search saw and on those that were held back to verify (`validation_loss`), and the description
@@ -153,7 +159,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
 
         For a y of several columns, `estimators_` are the regressors of each, which share the limits evenly.
         """
-        if names_of_outputs(y) is not None:
+        if output_names(y) is not None:
             self._check_limits()
             fit_outputs(self, X, y, sample_weight)
             return self
@@ -207,29 +213,29 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         self._check_limits()
         check_operators(self._primitives)
         loss = as_loss(self.loss, self.quantile)
-        forget_outputs(self)
+        clear_outputs(self)
         target = str(getattr(y, "name", None) or "y")
-        refuse_unclear(X, y)
-        y = numeric_target(y)
+        check_tables(X, y)
+        y = target_as_numbers(y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         check_scale(y)
-        check_shares(loss, y)
+        check_probabilities(loss, y)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
         self._names = self._column_names()
         self.seed_ = draw_seed(self.random_state)
-        wishes = self._wishes()
+        config = self._config()
         # The first time on a machine takes some seconds, which are not the search's.
-        undisturbed(lambda: compile_everything(wishes.engine, self.search))
+        uninterrupted(lambda: compile_kernels_of(config.engine, self.search))
         self._running.start_search(memory_watch(self.memory_limit, len(y)))
         began = time.monotonic()
         self.data_ = {"rows": len(y), "columns": X.shape[1], "sha256": fingerprint(X, y, weights)}
         journal = self._journal = self._begin_journal(target)
         try:
-            table = counted(X, y, weights)
-            everything = split(table, wishes.engine, loss, self.seed_)
+            table = deduplicated(X, y, weights)
+            everything = split(table, config.engine, loss, self.seed_)
             started = began - journal.seconds
-            wishes = replace(wishes, seed=self.seed_)  # a fit that goes on has that of the one before
-            self._find(Fitting(wishes, everything, self._running, journal, started))
+            config = replace(config, seed=self.seed_)  # a fit that goes on has that of the one before
+            self._find(Fitting(config, everything, self._running, journal, started))
             self._remember(table, started)
             self._end_journal(target)
         except BaseException as error:
@@ -241,29 +247,29 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         self.traverses_, self.evaluations_ = found.traverses, found.candidates
         if self.warm_start and fitting.left is not None:
             settings = self.get_params(deep=False)
-            self._left = Earlier(settings, self.data_["sha256"], self.seed_, found, *fitting.left)
+            self._left = WarmStart(settings, self.data_["sha256"], self.seed_, found, *fitting.left)
         formulas = fitting.table()
         self.equations_, self.best_index_ = formulas.equations, formulas.chosen
         self.models_ = [row.model for row in formulas.rows]
-        self.scores_ = [error_sizes(row.errors) for row in formulas.rows]
+        self.scores_ = [absolute_errors(row.errors) for row in formulas.rows]
         self.model_ = self.models_[self.best_index_]
 
     def _remember(self, table: Table, started: float) -> None:
         """What is asked later: where the data lie, what they are, and how long it took."""
         self.box_ = np.column_stack([table.X.min(axis=0), table.X.max(axis=0)])
         self._training = table.X, table.y, table.weights
-        if self.loss != "logistic" and np.all([len(scores) < ENOUGH_SCORES for scores in self.scores_]):
+        if self.loss != "logistic" and np.all([len(scores) < MIN_SCORES for scores in self.scores_]):
             self.scores_ = [
-                error_sizes(left_out_scores(model.expression, *table.distinct, FOLDS))
+                absolute_errors(cross_validation_scores(model.expression, *table.distinct, FOLDS))
                 for model in self.models_
             ]
         self.seconds_ = time.monotonic() - started
-        self._told_outside = False
+        self._warned_outside = False
 
     # What is written down, and gone on from ----------------------------------------------------------
     def _begin_journal(self, target: str) -> Journal:
         earlier = self._earlier() if self.warm_start else None
-        journal = Journal(Found() if earlier is None else earlier.found)
+        journal = Journal(CandidateCollector() if earlier is None else earlier.found)
         if earlier is not None:
             self.seed_ = earlier.seed
             journal.go_on(earlier)
@@ -277,7 +283,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
                 "parameters": plain,
                 "described": described,
                 "seed": self.seed_,
-                "versions": versions_here(),
+                "versions": library_versions(),
                 "data": self.data_,
                 "columns": list(self._column_texts),
                 "target": target,
@@ -286,12 +292,12 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
             journal.record(self.run_dir, about)
         return journal
 
-    def _earlier(self) -> Earlier | None:
+    def _earlier(self) -> WarmStart | None:
         """What the fit before has left, if it goes on: same data, same parameters but for limits."""
-        left: Earlier | None = self.__dict__.get("_left")
+        left: WarmStart | None = self.__dict__.get("_left")
         if left is None or left.data != self.data_["sha256"]:
             return None
-        return None if changed(left.settings, self.get_params(deep=False), FREE_TO_CHANGE) else left
+        return None if changed(left.settings, self.get_params(deep=False), CHANGEABLE) else left
 
     def _end_journal(self, target: str) -> None:
         folder = self._journal.folder
@@ -311,7 +317,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
     def _model_file(self, target: str) -> bytes | None:
         """The content of the run's model file; None, with a warning, if it cannot be made."""
         try:
-            return file_of(writable(self.as_saved(target)))
+            return encoded_record(writable_part(self.to_record(target)))
         except Exception as error:  # whatever it is, the equations are worth more than their copy in the run
             message = (
                 f"the run keeps the table of equations, but no model file: {type(error).__name__}: {error}"
@@ -350,7 +356,7 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
         names = tuple(map(str, given))
         if len(names) != self.n_features_in_:
             raise ValueError(f"feature_names has {len(names)} names, but X has {self.n_features_in_} columns")
-        refuse_twins(names)
+        check_unique_names(names)
         check_names(names)
         return names
 
@@ -360,10 +366,10 @@ class SymbolicRegressor(FittedFormulas, RegressorMixin, BaseEstimator):
             return PrimitiveSet.default()
         return self.operators if isinstance(self.operators, PrimitiveSet) else PrimitiveSet(self.operators)
 
-    def _wishes(self) -> Wishes:
+    def _config(self) -> FitConfig:
         primitives = self._primitives
         names = self._names or tuple(f"x{i}" for i in range(self.n_features_in_))
-        return Wishes(
+        return FitConfig(
             search=self.search,
             primitives=primitives,
             engine=self._engine,

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fouriertree.criteria.losses import LossFunction
-from fouriertree.data.checks import refuse_unclear
+from fouriertree.data.checks import check_tables
 from fouriertree.engine import CompiledEngine
 from fouriertree.estimators.regressor import SymbolicRegressor
 from fouriertree.expr import Expression, PrimitiveSet
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 DIGITS = 6
 #: what is left of a feature that others explain, relative to its size, and is but rounding
-NOTHING_NEW = 1e-7
+DEPENDENT = 1e-7
 
 
 class SymbolicTransformer(TransformerMixin, BaseEstimator):
@@ -90,7 +90,7 @@ class SymbolicTransformer(TransformerMixin, BaseEstimator):
         """Look for formulas for y, and keep their best terms."""
         if not (isinstance(self.n_features, Integral) and self.n_features >= 1):
             raise ValueError(f"n_features must be a whole number of at least 1; got {self.n_features!r}")
-        refuse_unclear(X, y)
+        check_tables(X, y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         settings = {
             name: value for name, value in self.get_params(deep=False).items() if name != "n_features"
@@ -160,7 +160,7 @@ def explaining(values: Floats, target: Floats, roots: Floats, most: int, preferr
     chosen: list[int] = []
     while len(chosen) < min(most, len(finite)):
         left = np.linalg.norm(basis, axis=1)
-        new = left > NOTHING_NEW * lengths
+        new = left > DEPENDENT * lengths
         if not new.any():
             break
         if (first := new & (finite < preferred)).any():

@@ -12,31 +12,31 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fouriertree.criteria.archive import Terms
-from fouriertree.criteria.code_lengths import WITH_NUMBER
+from fouriertree.criteria.archive import Candidate
+from fouriertree.criteria.code_lengths import SCALED_FEATURE
 from fouriertree.criteria.rows import Rows
 from fouriertree.data.checks import nth_seed, whole_limit
 from fouriertree.engine import CompiledEngine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
-from fouriertree.fit.history import History, Image, extended
+from fouriertree.fit.history import History, WorkingResponse, extended
 from fouriertree.fit.stopping import INTERRUPTED, Stop
 from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
 from fouriertree.search import Budget, Hybrid, Observer, Search, run
 from fouriertree.search.nesting import Nesting
-from fouriertree.search.observers import Found, Patience, ProgressBar
-from fouriertree.selection.linear_baseline import beside_a_line, lines, through_all_columns
-from fouriertree.selection.table import ROUNDING, Row, choose, finished, tabulated, terms_for
+from fouriertree.search.observers import CandidateCollector, Patience, ProgressBar
+from fouriertree.selection.linear_baseline import compared_with_linear_model, full_linear_model, linear_models
+from fouriertree.selection.table import ROUNDING, Equation, choose, finalize, max_terms_for, pareto_table
 from fouriertree.space import EmpiricalSpace
 
 #: rows that the hybrid looks at, where there are more
 MOST_ROWS = 20_000
 #: what judging the table by all rows takes, and their fingerprint
-SECONDS_PER_ROW = 2e-6
-#: formulas that are described even in a hurry, and seconds after the end of the time when hurry begins
-FEWEST_FINISHED, GRACE = 6, 0.3
+TABLE_SECONDS_PER_ROW = 2e-6
+#: formulas that are described even in a out_of_time, and seconds after the end of the time when out_of_time begins
+MIN_FINALIZED, GRACE = 6, 0.3
 #: terms of a sum that a search finds, where nobody says how many
 TERMS = 10
 #: rounds of the hybrid where nothing else ends it
@@ -44,7 +44,7 @@ ROUNDS = 2
 
 
 @dataclass(frozen=True)
-class Wishes:
+class FitConfig:
     """What a regressor asks of a fit; `search` is None for the hybrid."""
 
     search: Search[Any] | None
@@ -66,10 +66,10 @@ class Wishes:
 
 
 @dataclass(frozen=True)
-class Formulas:
+class FitResult:
     """The rows of the table, from simplest to most accurate, and the number of the chosen one."""
 
-    rows: list[Row]
+    rows: list[Equation]
     equations: pd.DataFrame
     chosen: int
 
@@ -78,17 +78,19 @@ class Fitting:
     """A fit that runs.  `started` is when it did, by the clock `time.monotonic`."""
 
     def __init__(
-        self, wishes: Wishes, everything: Rows, stop: Stop, journal: History, started: float
+        self, config: FitConfig, everything: Rows, stop: Stop, journal: History, started: float
     ) -> None:
-        self.wishes = wishes
+        self.config = config
         self.everything = everything
         # The hybrid needs no more rows to find a formula; it is judged by all of them in the end.
-        self.rows = everything.sample(MOST_ROWS, wishes.seed) if wishes.search is None else everything
+        self.rows = everything.sample(MOST_ROWS, config.seed) if config.search is None else everything
         self.stop, self.journal, self.started = stop, journal, started
-        self.left: tuple[Any, Image] | None = None  #: where the last search stood, and what it looked for
+        self.left: tuple[Any, WorkingResponse] | None = (
+            None  #: where the last search stood, and what it looked for
+        )
 
     @property
-    def found(self) -> Found:
+    def found(self) -> CandidateCollector:
         return self.journal.found
 
     # The search -----------------------------------------------------------------------------------------------
@@ -109,17 +111,19 @@ class Fitting:
             # The first half has been before, so that all the time that is left is for the second.
             return self._run(again, replace(half, time_limit=budget.time_limit))
         if loss.logistic:
-            given = self._image(np.full(len(space.y), loss.constant(*given)))
+            given = self._working_response(np.full(len(space.y), loss.constant(*given)))
         self._run(given, half)
         if self.stop.reason is not None:
             return self.stop.reason
         so_far = self._table_on(rows)
         with np.errstate(all="ignore"):
-            image = self._image(so_far.rows[so_far.chosen].model.predict(space.X, self.wishes.engine))
-        self.found.next_run(n_rows=len(space.y) if loss.logistic else None)
-        return self._run(image, half)
+            response = self._working_response(
+                so_far.rows[so_far.chosen].model.predict(space.X, self.config.engine)
+            )
+        self.found.start_next_run(n_rows=len(space.y) if loss.logistic else None)
+        return self._run(response, half)
 
-    def _image(self, predicted: NDArray[np.float64]) -> Image:
+    def _working_response(self, predicted: NDArray[np.float64]) -> WorkingResponse:
         """The target and weights whose squares stand in for the loss, near a prediction."""
         rows = self.rows
         target, weights = rows.loss.working(rows.space.y, predicted)
@@ -127,59 +131,61 @@ class Fitting:
 
     def _budget(self) -> Budget:
         """The limits; what reading the data took is off the time, and writing the table gets a share of it."""
-        wishes, space = self.wishes, self.rows.space
+        config, space = self.config, self.rows.space
         exact = ROUNDING**2 * float(space.target @ space.target)
-        target = exact if wishes.target_loss is None else float(wishes.target_loss)
+        target = exact if config.target_loss is None else float(config.target_loss)
         limit = None
-        if wishes.time_limit is not None:
-            table = min(1.5, 0.2 + 0.05 * wishes.time_limit) + SECONDS_PER_ROW * len(self.everything.seen)
-            limit = max(0.0, wishes.time_limit - (time.monotonic() - self.started) - table)
+        if config.time_limit is not None:
+            table = min(1.5, 0.2 + 0.05 * config.time_limit) + TABLE_SECONDS_PER_ROW * len(
+                self.everything.seen
+            )
+            limit = max(0.0, config.time_limit - (time.monotonic() - self.started) - table)
         return Budget(
-            whole_limit(wishes.max_traverses), limit,
+            whole_limit(config.max_traverses), limit,
             # The hybrid knows when an exact sum is a law; for the others, exact is enough.
-            0.0 if wishes.search is None and wishes.target_loss is None else target,
-            whole_limit(wishes.max_evaluations), self.stop,
+            0.0 if config.search is None and config.target_loss is None else target,
+            whole_limit(config.max_evaluations), self.stop,
         )  # fmt: skip
 
-    def _problem(self, image: Image) -> Problem:
-        space, seen, (target, weights) = self.rows.space, self.rows.seen, image
+    def _problem(self, response: WorkingResponse) -> Problem:
+        space, seen, (target, weights) = self.rows.space, self.rows.seen, response
 
         def part(which: NDArray[np.bool_]) -> EmpiricalSpace:
-            return EmpiricalSpace(space.X[which], target[which], weights[which], self.wishes.engine)
+            return EmpiricalSpace(space.X[which], target[which], weights[which], self.config.engine)
 
-        grammar = Grammar(self.wishes.primitives, space.n_columns)
+        grammar = Grammar(self.config.primitives, space.n_columns)
         return Problem(part(seen), grammar, holdout=None if seen.all() else part(~seen))
 
-    def _run(self, image: Image, budget: Budget) -> str:
+    def _run(self, response: WorkingResponse, budget: Budget) -> str:
         """One search, from its beginning or from where the journal has it; why it ended."""
-        problem, journal = self._problem(image), self.journal
+        problem, journal = self._problem(response), self.journal
         limits = (budget.time_limit, budget.max_traverses, budget.max_candidates)
         unlimited = all(limit is None for limit in limits)
-        given = self.wishes.search
+        given = self.config.search
         search = self._hybrid(problem, unlimited) if given is None else given
-        seed = nth_seed(self.wishes.seed, self.found.runs)
+        seed = nth_seed(self.config.seed, self.found.runs)
         observers: list[Observer] = [
-            self.found, *journal.observers(self.wishes.names, len(problem.space.target))
+            self.found, *journal.observers(self.config.names, len(problem.space.target))
         ]  # fmt: skip
         patience = Patience() if unlimited and given is not None else None
         if patience is not None:
             journal.restore_patience(patience)
             observers.append(patience)
-        if journal.goes_on:
+        if journal.is_warm_start:
             budget = extended(budget, self.found)
         start = journal.standing(search, problem, seed)
         if start is not None and budget.time_limit is not None:
             # The clock of the search goes on from where it stood, and what it had before is off the limit already.
             budget = replace(budget, time_limit=budget.time_limit + start.seconds)
         with ExitStack() as stack:
-            if self.wishes.progress:
+            if self.config.progress:
                 weight = float(np.sum(problem.space.samples()[-1][2]))
                 bar = ProgressBar(budget, getattr(search, "max_terms", None), weight)
                 observers.append(stack.enter_context(bar))
             try:
-                keep = journal.keeper(search, image, patience)
+                keep = journal.checkpointer(search, response, patience)
                 ended = run(search, problem, budget, observers, seed, start=start, keep=keep)
-                reason, self.left = ended.reason, (ended.state, image)
+                reason, self.left = ended.reason, (ended.state, response)
             except KeyboardInterrupt:
                 # The loop catches those between its first and its last event.
                 reason = INTERRUPTED
@@ -189,84 +195,93 @@ class Fitting:
         return reason
 
     def _hybrid(self, problem: Problem, unlimited: bool) -> Hybrid:
-        wishes = self.wishes
-        most = TERMS if wishes.max_terms is None else wishes.max_terms
+        config = self.config
+        most = TERMS if config.max_terms is None else config.max_terms
         return Hybrid(
-            max_terms=min(most, terms_for(len(problem.space.target))),
+            max_terms=min(most, max_terms_for(len(problem.space.target))),
             exact_terms=most,
-            max_complexity=wishes.max_size,
-            guesses=wishes.guesses,
-            complexity=wishes.complexity,
-            nesting=wishes.nesting,
+            max_complexity=config.max_size,
+            guesses=config.guesses,
+            complexity=config.complexity,
+            nesting=config.nesting,
             rounds=ROUNDS if unlimited else None,
-            n_jobs=wishes.engine.n_threads,
+            n_jobs=config.engine.n_threads,
         )
 
     # The table ------------------------------------------------------------------------------------------------
-    def table(self) -> Formulas:
+    def table(self) -> FitResult:
         """What the search has found, judged by all rows."""
         return self._table_on(self.everything)
 
-    def _table_on(self, everything: Rows) -> Formulas:
-        wishes, rows = self.wishes, self.rows
+    def _table_on(self, everything: Rows) -> FitResult:
+        config, rows = self.config, self.rows
         space = rows.space
         # What is far too large is not in the table where anything smaller is, so that it can wait.
-        sums = sorted(self.found.sums(len(space.y)), key=lambda terms: size_of(terms) > 2 * wishes.max_size)
+        sums = sorted(
+            self.found.sums(len(space.y)), key=lambda terms: node_count(terms) > 2 * config.max_size
+        )
         if not sums:
             # Interrupted while the engine was being compiled: the mean needs none, and nobody waits again.
             rows = everything = rows.with_engine(ReferenceEngine())
         # Lines first: they take little time, and a table without them may be worse than a line.
-        straight = self._straight(rows) if wishes.search is None and sums else []
-        constant: Terms = ((rows.loss.constant(space.y, space.weights),), (Expression.constant(1.0),))
-        made = self._described([constant, *sums], rows)
-        if straight and (line := through_all_columns(rows)) is not None:
-            made, straight = beside_a_line(made, line), beside_a_line(straight, line)
-        kept, equations = tabulated(self._small(made) or made, rows, everything, self._small(straight))
+        linear = self._linear_models(rows) if config.search is None and sums else []
+        constant: Candidate = ((rows.loss.constant(space.y, space.weights),), (Expression.constant(1.0),))
+        made = self._finalized([constant, *sums], rows)
+        if linear and (line := full_linear_model(rows)) is not None:
+            made, linear = (
+                compared_with_linear_model(made, line),
+                compared_with_linear_model(linear, line),
+            )
+        kept, equations = pareto_table(self._small(made) or made, rows, everything, self._small(linear))
         preferred = [row.preferred for row in kept]
-        chosen = choose(equations, len(everything.space.y), wishes.model_selection, preferred)
-        return Formulas(kept, equations, chosen)
+        chosen = choose(equations, len(everything.space.y), config.model_selection, preferred)
+        return FitResult(kept, equations, chosen)
 
-    def _straight(self, rows: Rows) -> list[Row]:
+    def _linear_models(self, rows: Rows) -> list[Equation]:
         """A constant and as many columns as are small enough."""
-        wishes = self.wishes
-        most = 1 + (wishes.max_size - 1) // WITH_NUMBER if wishes.max_terms is None else wishes.max_terms
-        found = lines(rows, min(most, terms_for(len(rows.space.y)))) if self._seconds_late <= GRACE else []
-        return self._described(found, rows, shorten=False)
+        config = self.config
+        most = 1 + (config.max_size - 1) // SCALED_FEATURE if config.max_terms is None else config.max_terms
+        found = (
+            linear_models(rows, min(most, max_terms_for(len(rows.space.y))))
+            if self._seconds_late <= GRACE
+            else []
+        )
+        return self._finalized(found, rows, snap=False)
 
-    def _small(self, made: Sequence[Row]) -> list[Row]:
+    def _small(self, made: Sequence[Equation]) -> list[Equation]:
         """Those within the limits: a product that the search counts as one term may be a sum when it is written."""
-        size, terms = self.wishes.max_size, self.wishes.max_terms
+        size, terms = self.config.max_size, self.config.max_terms
         return [
             row for row in made if row.complexity <= size and (terms is None or row.model.n_terms <= terms)
         ]
 
-    def _described(self, sums: Sequence[Terms], rows: Rows, shorten: bool = True) -> list[Row]:
+    def _finalized(self, sums: Sequence[Candidate], rows: Rows, snap: bool = True) -> list[Equation]:
         """Sums as one would write them; the most promising come first, and others only while there is time."""
-        wishes = self.wishes
+        config = self.config
 
-        def hurry() -> bool:
+        def out_of_time() -> bool:
             return self._seconds_late > GRACE
 
-        made: list[Row | None] = []
+        made: list[Equation | None] = []
         for terms in sums:
             late = self._seconds_late
-            if (late > GRACE and len(made) > FEWEST_FINISHED) or (late > 2.0 * GRACE and len(made) > 1):
+            if (late > GRACE and len(made) > MIN_FINALIZED) or (late > 2.0 * GRACE and len(made) > 1):
                 break
-            row = finished(terms, rows, wishes.primitives, wishes.complexity, wishes.names, hurry, shorten)
+            row = finalize(terms, rows, config.primitives, config.complexity, config.names, out_of_time, snap)
             made.append(row)
-        rules = wishes.nesting
+        rules = config.nesting
         return [row for row in made if row is not None and all(map(rules.allows, row.model.expressions))]
 
     @property
     def _seconds_late(self) -> float:
         """Seconds since the fit should have ended, or was asked to; −inf where nobody waits."""
         ends = [self.stop.asked_at]
-        if self.wishes.time_limit is not None:
-            ends.append(self.started + self.wishes.time_limit)
+        if self.config.time_limit is not None:
+            ends.append(self.started + self.config.time_limit)
         return time.monotonic() - min(ends)
 
 
-def compile_everything(engine: CompiledEngine, search: Search[Any] | None) -> None:
+def compile_kernels_of(engine: CompiledEngine, search: Search[Any] | None) -> None:
     """Have all that is compiled at its first use compiled."""
     engine.evaluate([Expression.variable(0)], [[0.0]])
     RampedHalfAndHalf(1, 1).draw(Grammar(PrimitiveSet.default(), 1), 0, 0, 1)
@@ -275,6 +290,6 @@ def compile_everything(engine: CompiledEngine, search: Search[Any] | None) -> No
         compile_search()
 
 
-def size_of(terms: Terms) -> int:
+def node_count(terms: Candidate) -> int:
     """Nodes of a sum, with those that its coefficients and additions are."""
     return sum(3 + expression.size for expression in terms[1]) - 1

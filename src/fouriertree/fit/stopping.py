@@ -12,12 +12,12 @@ from types import FrameType
 
 INTERRUPTED = "interrupted"
 #: seconds within which signals are one press of a key: `timeout` signals a process and then its group
-ONE_PRESS = 0.1
+SAME_SIGNAL_SECONDS = 0.1
 #: seconds after a press that ended a fit within which another one means all that follow, too, as in cross-validation
-ALL_OF_THEM = 2.0
+REPEATED_INTERRUPT_SECONDS = 2.0
 
 
-class Presses:
+class InterruptCounter:
     """Counts presses of Ctrl-C."""
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Presses:
     def another(self) -> bool:
         """Count a signal; False if it belongs to the press before it."""
         now = time.monotonic()
-        if self.count and now - self._last < ONE_PRESS:
+        if self.count and now - self._last < SAME_SIGNAL_SECONDS:
             return False
         self._last = now
         self.count += 1
@@ -47,7 +47,7 @@ class Stop:
         self.asked_at = math.inf  #: by the clock `time.monotonic`
         self.searching = False  #: or describing what was found; before that, there is nothing to keep
         self.leaving = False  #: at once, and without a result
-        self._presses = Presses()
+        self._presses = InterruptCounter()
         self._watch: Callable[[], str | None] | None = None
 
     def ask(self, reason: str) -> None:
@@ -68,7 +68,11 @@ class Stop:
         if not self._presses.another():
             return
         now = time.monotonic()
-        if self.searching and self._presses.count == 1 and now - Stop._ended_one_at > ALL_OF_THEM:
+        if (
+            self.searching
+            and self._presses.count == 1
+            and now - Stop._ended_one_at > REPEATED_INTERRUPT_SECONDS
+        ):
             Stop._ended_one_at = now
             self.ask(INTERRUPTED)
         else:
@@ -116,7 +120,7 @@ class _Handler:
         self.stop.interrupt()
 
 
-def undisturbed(work: Callable[[], None]) -> None:
+def uninterrupted(work: Callable[[], None]) -> None:
     """Do work that an exception in its midst would spoil for good: Ctrl-C leaves here, and the work goes on.
 
     Numba fills its tables the first time it compiles, and never again.  Signals raise in the main thread, so that the

@@ -7,17 +7,17 @@ import re
 from pathlib import Path
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes) -> None:
     """Write a file so that at any moment there is the old one or the new one, and never a part."""
     if path.exists() and not path.is_file():
         path.write_bytes(content)  # a device or a pipe cannot be replaced
     else:
-        replace_file(path.resolve(), content)
+        replace_atomically(path.resolve(), content)
 
 
-def replace_file(path: Path, content: bytes) -> None:
-    remove_stale_parts(path)
-    part = part_of(path)
+def replace_atomically(path: Path, content: bytes) -> None:
+    remove_stale_files(path)
+    part = temporary_path(path)
     try:
         with part.open("wb") as file:
             file.write(content)
@@ -28,12 +28,12 @@ def replace_file(path: Path, content: bytes) -> None:
         part.unlink(missing_ok=True)
 
 
-def part_of(path: Path) -> Path:
+def temporary_path(path: Path) -> Path:
     """Where this process writes the file before it takes its place."""
     return path.with_name(f".{path.name}.{os.getpid()}.part")
 
 
-def remove_stale_parts(path: Path) -> None:
+def remove_stale_files(path: Path) -> None:
     """Remove what processes left behind that were killed while they wrote this file."""
     pattern = re.compile(rf"\.{re.escape(path.name)}\.(\d{{1,9}})\.part")
     for found in path.parent.iterdir():

@@ -8,16 +8,16 @@ from unicodedata import category
 JOINERS = "\u200c\u200d"
 
 
-def visible(text: str, lines: bool = False) -> str:
+def printable(text: str, lines: bool = False) -> str:
     r"""The text with control characters written as Python writes them; with `lines`, breaks of lines stay.
 
     ESC, BEL and CR can move the cursor, rename the window or overwrite a line, and marks of direction reverse it.
 
-    >>> print(visible("a\x1b[31m\r b"))
+    >>> print(printable("a\x1b[31m\r b"))
     a\x1b[31m\r b
     """
-    return "".join(c if is_harmless(c) or (lines and c == "\n") else ascii(c)[1:-1] for c in text)
+    return "".join(c if is_printable(c) or (lines and c == "\n") else ascii(c)[1:-1] for c in text)
 
 
-def is_harmless(character: str) -> bool:
+def is_printable(character: str) -> bool:
     return character.isprintable() or category(character) == "Zs" or character in JOINERS

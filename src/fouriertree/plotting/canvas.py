@@ -37,10 +37,10 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
     return new_figure(width, height).subplots() if ax is None else ax
 
 
-def writable(text: str) -> str:
+def writable_part(text: str) -> str:
     """The text without control characters and halves of characters.
 
-    >>> writable("a" + chr(0) + "b")
+    >>> writable_part("a" + chr(0) + "b")
     'a�b'
     """
     return _UNWRITABLE.sub("\ufffd", text)
@@ -52,7 +52,7 @@ def readable(name: object, length: int = 32) -> str:
     >>> readable("the speed of the wind at noon", 12)
     'the speed o…'
     """
-    line = " ".join(writable(str(name)).split())
+    line = " ".join(writable_part(str(name)).split())
     return line if len(line) <= length else line[: length - 1] + "…"
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: values of the column, rows behind the mean, rows that are drawn as a curve, and points of data
 GRID, ROWS, CURVES, POINTS = 61, 200, 30, 250
 #: more panels are too small to be read
-MOST_COLUMNS = 12
+MAX_FEATURES = 12
 #: numbers in the curves above which a file of lines carries them as an image
 MOST_CORNERS = 5_000
 
@@ -71,8 +71,8 @@ def responses(model: Model, X: ArrayLike, columns: Sequence[int | str] | None = 
     if columns is not None:
         return [response(model, X, _index(model, column)) for column in columns]
     found = [response(model, X, column) for column in model.expression.columns]
-    strongest = sorted(found, key=lambda answer: -answer.spread)[:MOST_COLUMNS]
-    return [answer for answer in found if answer in strongest] if len(found) > MOST_COLUMNS else found
+    strongest = sorted(found, key=lambda answer: -answer.spread)[:MAX_FEATURES]
+    return [answer for answer in found if answer in strongest] if len(found) > MAX_FEATURES else found
 
 
 def plot_response(

@@ -90,7 +90,7 @@ def _solve(slopes: Floats, residual: Floats) -> Floats | None:
     return step if np.isfinite(step).all() else None
 
 
-def fitted_numbers(expression: Expression, X: Floats, y: Floats, weights: Floats) -> Expression:
+def refit_constants(expression: Expression, X: Floats, y: Floats, weights: Floats) -> Expression:
     """The formula with its numbers fitted again, from where they are."""
     if (expression.op >= USER_OPCODE_START).any():
         return expression

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fouriertree.plotting.canvas import writable
+from fouriertree.plotting.canvas import writable_part
 
 #: significant digits of numbers in tables
 DIGITS = 5
@@ -22,7 +22,7 @@ def text(value: object) -> str:
     >>> text('<b>"1 & 2"</b>')
     '&lt;b&gt;&quot;1 &amp; 2&quot;&lt;/b&gt;'
     """
-    return escape(writable(str(value)), quote=True)
+    return escape(writable_part(str(value)), quote=True)
 
 
 def number(value: object) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from fouriertree.expr import Expression
 from fouriertree.model import Model, scaled, sum_of_terms
-from fouriertree.plotting.canvas import writable
+from fouriertree.plotting.canvas import writable_part
 
 DIGITS = 6
 #: a product between letters needs no sign, between words it does
@@ -182,7 +182,7 @@ def _cases(element: Element) -> Element:
 
 def _leaf(tag: str, text: str) -> Element:
     element = Element(tag)
-    element.text = writable(text)
+    element.text = writable_part(text)
     return element
 
 

@@ -65,7 +65,7 @@ def _certificate(regressor: Any) -> Certificate:
 
 def provenance(regressor: Any, target: str) -> Mapping[str, object]:
     """What is needed to do it again."""
-    saved = regressor.as_saved(target)
+    saved = regressor.to_record(target)
     given = {name: value for name, value in saved.parameters.items() if value != _default(regressor, name)}
     return {
         "target": target,

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from fouriertree.plotting import palette
-from fouriertree.plotting.canvas import without_glyph_warnings, writable
+from fouriertree.plotting.canvas import without_glyph_warnings, writable_part
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -149,5 +149,5 @@ def _describe(tree: Element, key: str, description: str) -> None:
         {"role": "img", "aria-labelledby": f"{key}-title", "style": f"--natural: {width:.0f}px"}
     )
     title = Element("title", {"id": f"{key}-title"})
-    title.text = writable(description)
+    title.text = writable_part(description)
     tree.insert(0, title)

@@ -9,14 +9,14 @@ from typing import Any
 
 from fouriertree._version import __version__
 from fouriertree.expr import PrimitiveSet
-from fouriertree.io.files import write_whole
+from fouriertree.io.files import write_atomically
 from fouriertree.runs.model_file import (
     ModelFileError,
-    SavedFormulas,
+    ModelRecord,
     read_json,
+    record_from_json,
     to_json,
-    understood,
-    writable,
+    writable_part,
 )
 
 VERSION = 1
@@ -27,15 +27,15 @@ FORMATS = {
 }
 
 
-def save_bundle(path: Path, kind: str, facts: Mapping[str, Any], parts: Sequence[SavedFormulas]) -> None:
+def save_bundle(path: Path, kind: str, facts: Mapping[str, Any], parts: Sequence[ModelRecord]) -> None:
     content = {
         "format": kind,
         "version": VERSION,
         **facts,
-        "parts": [to_json(writable(part)) for part in parts],
+        "parts": [to_json(writable_part(part)) for part in parts],
     }
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-    write_whole(path, (text + "\n").encode())
+    write_atomically(path, (text + "\n").encode())
 
 
 def is_bundle(path: Path) -> bool:
@@ -45,7 +45,7 @@ def is_bundle(path: Path) -> bool:
 
 def load_bundle(
     path: Path, kind: str, primitives: PrimitiveSet | None = None
-) -> tuple[dict[str, Any], list[SavedFormulas]]:
+) -> tuple[dict[str, Any], list[ModelRecord]]:
     """What else the file says, and its tables; ModelFileError for any other file."""
     data = read_json(path)
     found = data.get("format") if isinstance(data, dict) else None
@@ -61,4 +61,4 @@ def load_bundle(
     parts = data.get("parts")
     if not (isinstance(parts, list) and parts):
         raise ModelFileError(f"{path} is damaged: it has no tables of formulas")
-    return data, [understood(path, part, primitives) for part in parts]
+    return data, [record_from_json(path, part, primitives) for part in parts]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from fouriertree.expr import PrimitiveSet
-from fouriertree.io.files import write_whole
+from fouriertree.io.files import write_atomically
 from fouriertree.io.strict_json import encoded
 from fouriertree.runs.snapshots import SnapshotError, from_bytes, to_bytes
 
@@ -138,7 +138,7 @@ class RunFolder:
         self.write(RUN, encoded(self.about, indent=1))
 
     def write(self, name: str, content: bytes) -> None:
-        self._try(lambda: write_whole(self.path / name, content))
+        self._try(lambda: write_atomically(self.path / name, content))
 
     def event(self, kind: str, **details: Any) -> None:
         """Add a line to events.jsonl."""
@@ -163,7 +163,7 @@ class RunFolder:
 
     def _keep(self, data: bytes) -> None:
         numbers = self.checkpoints()
-        write_whole(self._checkpoint(max(numbers, default=0) + 1), data)
+        write_atomically(self._checkpoint(max(numbers, default=0) + 1), data)
         for old in numbers[: 1 - GENERATIONS]:
             self._checkpoint(old).unlink(missing_ok=True)
 

@@ -15,13 +15,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fouriertree.expr import PrimitiveSet
-from fouriertree.fit.history import Image
+from fouriertree.fit.history import WorkingResponse
 from fouriertree.problems import Problem
 from fouriertree.runs import RunError, RunFolder, RunFolderWarning
 from fouriertree.runs.folder import FAILED, FINISHED, FRONT, INTERRUPTED, MODEL, RUNNING, now, reason_of
 from fouriertree.runs.recorder import Checkpoints, Recorder
-from fouriertree.search import Observer, Resumable, Search, Standing
-from fouriertree.search.observers import Found, Patience
+from fouriertree.search import Observer, Resumable, RunState, Search
+from fouriertree.search.observers import CandidateCollector, Patience
 
 Floats = NDArray[np.float64]
 
@@ -30,26 +30,26 @@ UNFINISHED = ("interrupted", "stopped", "memory used up")
 
 
 @dataclass(frozen=True)
-class Earlier:
+class WarmStart:
     """What an earlier fit to the same data left in memory."""
 
     settings: Mapping[str, Any]  #: parameters that may not have changed
     data: str  #: fingerprint
     seed: int
-    found: Found
+    found: CandidateCollector
     state: Any  #: of the search
-    image: Image  #: what it looked for
+    response: WorkingResponse  #: what it looked for
 
 
 class Journal:
     """The one place where a fit and its past meet: the run folder, if any, and where to go on from, if anywhere."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: CandidateCollector) -> None:
         self.found = found
         self.folder: RunFolder | None = None
         self.seconds = 0.0  #: that the fit has had before
         self._saved: Mapping[str, Any] | None = None
-        self._earlier: Earlier | None = None
+        self._earlier: WarmStart | None = None
         self._checkpoints: Checkpoints | None = None
         self._began = time.monotonic()
 
@@ -78,7 +78,7 @@ class Journal:
             self.seconds = float(self._saved["seconds"])
             self.found.restore(self._saved["found"])
 
-    def go_on(self, earlier: Earlier) -> None:
+    def go_on(self, earlier: WarmStart) -> None:
         """Go on from what is in memory."""
         self._earlier = earlier
 
@@ -87,43 +87,43 @@ class Journal:
 
     # While it runs ------------------------------------------------------------------------------------------
     @property
-    def goes_on(self) -> bool:
+    def is_warm_start(self) -> bool:
         """Whether the search goes on from what is in memory."""
         return self._earlier is not None
 
     @property
-    def again(self) -> Image | None:
+    def again(self) -> WorkingResponse | None:
         """What the second search of a fit looks for, if it is that one that goes on."""
         if self.found.runs == 0:
             return None
         if self._earlier is not None:
-            return self._earlier.image
+            return self._earlier.response
         return None if self._saved is None else (self._saved["target"], self._saved["weights"])
 
-    def standing(self, search: Search[Any], problem: Problem, seed: int) -> Standing[Any] | None:
+    def standing(self, search: Search[Any], problem: Problem, seed: int) -> RunState[Any] | None:
         """Where the search goes on from, once; None for the beginning."""
         saved, earlier = self._saved, self._earlier
         self._saved = self._earlier = None
         if earlier is not None:
-            return Standing(reopened(search, problem, seed, earlier.state), 0.0)
+            return RunState(unfinished_state(search, problem, seed, earlier.state), 0.0)
         if saved is None or not isinstance(search, Resumable):
             return None
-        return Standing(search.restore(problem, seed, saved["search"]), float(saved["run_seconds"]))
+        return RunState(search.restore(problem, seed, saved["search"]), float(saved["run_seconds"]))
 
     def observers(self, names: tuple[str, ...] | None, n_rows: int) -> list[Observer]:
         return [] if self.folder is None else [Recorder(self.folder, self.found, names, n_rows)]
 
-    def keeper(
-        self, search: Search[Any], image: Image, patience: Patience | None
-    ) -> Callable[[Standing[Any]], None] | None:
+    def checkpointer(
+        self, search: Search[Any], response: WorkingResponse, patience: Patience | None
+    ) -> Callable[[RunState[Any]], None] | None:
         """Writes checkpoints when they are due; of searches that cannot be gone on with, there are none."""
         checkpoints = self._checkpoints
         if checkpoints is None or not isinstance(search, Resumable):
             return None
         # What the first search looks for follows from the data.
-        second = {} if self.found.runs == 0 else {"target": image[0], "weights": image[1]}
+        second = {} if self.found.runs == 0 else {"target": response[0], "weights": response[1]}
 
-        def keep(standing: Standing[Any]) -> None:
+        def keep(standing: RunState[Any]) -> None:
             if not checkpoints.due or (snapshot := search.snapshot(standing.state)) is None:
                 return
             content = {
@@ -168,7 +168,7 @@ class Journal:
             self.folder.close()
 
 
-def reopened(search: Search[Any], problem: Problem, seed: int, state: Any) -> Any:
+def unfinished_state(search: Search[Any], problem: Problem, seed: int, state: Any) -> Any:
     """A state with which the search can go on; one that had nothing left to try may have, under other limits."""
     if state.finished is None or not isinstance(search, Resumable):
         return state

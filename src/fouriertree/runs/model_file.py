@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fouriertree._version import __version__
 from fouriertree.errors import shortened
 from fouriertree.expr import ParseError, PrimitiveSet, parse
-from fouriertree.io.files import write_whole
+from fouriertree.io.files import write_atomically
 from fouriertree.io.numbers import is_finite
 from fouriertree.io.strict_json import plain
 from fouriertree.model import Model
@@ -37,7 +37,7 @@ class ModelFileWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class SavedFormulas:
+class ModelRecord:
     """What a file holds: the table of formulas, and how it came about."""
 
     target: str
@@ -56,7 +56,7 @@ class SavedFormulas:
     versions: Mapping[str, str] = field(default_factory=dict)
 
 
-def versions_here() -> dict[str, str]:
+def library_versions() -> dict[str, str]:
     """Of this package and of those whose arithmetic it uses."""
     return {"fouriertree": __version__, "python": platform.python_version()} | {
         name: version(name) for name in LIBRARIES
@@ -74,11 +74,11 @@ def fingerprint(*arrays: NDArray[np.float64] | None) -> str:
 
 
 # Writing ----------------------------------------------------------------------------------------------------
-def save(path: Path, saved: SavedFormulas) -> None:
-    write_whole(path, file_of(writable(saved)))
+def save(path: Path, saved: ModelRecord) -> None:
+    write_atomically(path, encoded_record(writable_part(saved)))
 
 
-def writable(saved: SavedFormulas) -> SavedFormulas:
+def writable_part(saved: ModelRecord) -> ModelRecord:
     """Without the rows that would not be read back; a warning says which.  ModelFileError if it is the chosen one."""
     reasons = [_why_unwritable(saved, i) for i in range(len(saved.models))]
     if (reason := reasons[saved.chosen]) is not None:
@@ -101,7 +101,7 @@ def writable(saved: SavedFormulas) -> SavedFormulas:
     )
 
 
-def _why_unwritable(saved: SavedFormulas, i: int) -> str | None:
+def _why_unwritable(saved: ModelRecord, i: int) -> str | None:
     """Why row i of the table would not be read back, or None."""
     model = saved.models[i]
     row = {"formula": model.text(), "terms": model.to_json()["terms"]}
@@ -112,14 +112,14 @@ def _why_unwritable(saved: SavedFormulas, i: int) -> str | None:
     return None
 
 
-def file_of(saved: SavedFormulas) -> bytes:
+def encoded_record(saved: ModelRecord) -> bytes:
     """What the file holds."""
     text = json.dumps(to_json(saved), indent=1, ensure_ascii=False, allow_nan=False)
     # Halves of characters, in a parameter say, have an escape in JSON, which is Python's own.
     return f"{text}\n".encode("utf-8", "backslashreplace")
 
 
-def to_json(saved: SavedFormulas) -> dict[str, Any]:
+def to_json(saved: ModelRecord) -> dict[str, Any]:
     table = saved.equations.drop(columns="equation").to_dict("records")
     rows = [
         {
@@ -147,9 +147,9 @@ def to_json(saved: SavedFormulas) -> dict[str, Any]:
 
 
 # Reading ----------------------------------------------------------------------------------------------------
-def load(path: Path, primitives: PrimitiveSet | None = None) -> SavedFormulas:
+def load(path: Path, primitives: PrimitiveSet | None = None) -> ModelRecord:
     """The formulas of a file; `primitives` knows operators of your own that they use."""
-    return understood(path, read_json(path), primitives)
+    return record_from_json(path, read_json(path), primitives)
 
 
 def read_json(path: Path) -> Any:
@@ -166,7 +166,7 @@ def read_json(path: Path) -> Any:
         raise ModelFileError(f"{path} is damaged: {damage}") from None
 
 
-def understood(path: Path, data: Any, primitives: PrimitiveSet | None = None) -> SavedFormulas:
+def record_from_json(path: Path, data: Any, primitives: PrimitiveSet | None = None) -> ModelRecord:
     """The formulas that the content of a file describes; ModelFileError, which names the file, if it does not."""
     try:
         return from_json(data, primitives)
@@ -176,7 +176,7 @@ def understood(path: Path, data: Any, primitives: PrimitiveSet | None = None) ->
         raise ModelFileError(f"{path} is damaged: {damage}") from None
 
 
-def from_bytes(content: bytes, primitives: PrimitiveSet | None = None) -> SavedFormulas:
+def from_bytes(content: bytes, primitives: PrimitiveSet | None = None) -> ModelRecord:
     """The formulas of a file's content."""
     return from_json(decoded(content), primitives)
 
@@ -215,7 +215,7 @@ def _expect(truth: bool, otherwise: str) -> None:
         raise _DamageError(otherwise)
 
 
-def from_json(data: Any, primitives: PrimitiveSet | None = None) -> SavedFormulas:
+def from_json(data: Any, primitives: PrimitiveSet | None = None) -> ModelRecord:
     """The formulas that `to_json` described; ModelFileError says what is wrong with others, without a subject."""
     _check_format(data)
     rows: Any = data.get("rows")
@@ -230,7 +230,7 @@ def from_json(data: Any, primitives: PrimitiveSet | None = None) -> SavedFormula
     _expect(_is_text(data.get("target")), "it does not name its target")
     box = _box(data.get("box"), names)
     models = tuple(_model(row, i, names, len(box), primitives) for i, row in enumerate(rows))
-    return SavedFormulas(
+    return ModelRecord(
         data["target"], names, chosen, models, _equations(rows, models),
         tuple(_scores(row, i) for i, row in enumerate(rows)), box,
         *(_mapping(data, key) for key in ("parameters", "described", "history", "data", "versions")),

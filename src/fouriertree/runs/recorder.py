@@ -11,7 +11,7 @@ from typing import Any
 from fouriertree.model import Model
 from fouriertree.runs.folder import FRONT, RunFolder
 from fouriertree.search import Accepted, Event, Finished, Progress
-from fouriertree.search.observers import Found
+from fouriertree.search.observers import CandidateCollector
 
 #: seconds between two lines about progress, and between two versions of the front
 SECONDS = 1.0
@@ -24,7 +24,9 @@ COST = 0.05
 class Recorder:
     """An observer of a search that writes to a run folder."""
 
-    def __init__(self, folder: RunFolder, found: Found, names: tuple[str, ...] | None, n_rows: int) -> None:
+    def __init__(
+        self, folder: RunFolder, found: CandidateCollector, names: tuple[str, ...] | None, n_rows: int
+    ) -> None:
         self.folder, self.found, self.names, self.n_rows = folder, found, names, n_rows
         self._told = self._drawn = 0.0
         self._stale = True

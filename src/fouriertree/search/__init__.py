@@ -1,11 +1,11 @@
 """Searches: how new elements are proposed and kept, and the one loop that runs them."""
 
 from fouriertree.search.budget import Budget
-from fouriertree.search.events import Accepted, Event, Finished, Observer, Offered, Progress, StopSearch
+from fouriertree.search.events import Accepted, Event, Finished, Observer, Progress, Reported, StopSearch
 from fouriertree.search.ftg import ALL_TERMS, FTG, FTGState
 from fouriertree.search.gp import CanonicalGP, OnePlusLambda
 from fouriertree.search.hybrid import Hybrid, HybridState
-from fouriertree.search.loop import Resumable, Run, Search, Standing, run
+from fouriertree.search.loop import Resumable, Run, RunState, Search, run
 from fouriertree.search.relevance import AbsoluteProduct, Cosine, Relevance
 
 __all__ = [
@@ -22,14 +22,14 @@ __all__ = [
     "Hybrid",
     "HybridState",
     "Observer",
-    "Offered",
     "OnePlusLambda",
     "Progress",
     "Relevance",
+    "Reported",
     "Resumable",
     "Run",
+    "RunState",
     "Search",
-    "Standing",
     "StopSearch",
     "run",
 ]

@@ -33,7 +33,7 @@ class Accepted:
 
 
 @dataclass(frozen=True)
-class Offered:
+class Reported:
     """A sum worth a row in the table of formulas: nothing as simple is more accurate, or is on all rows."""
 
     progress: Progress
@@ -41,7 +41,7 @@ class Offered:
     expressions: tuple[Expression, ...]
     complexity: int
     loss: float
-    loss_everywhere: float  #: also on the rows that are held back, for as much weight
+    loss_on_all_rows: float  #: also on the rows that are held back, for as much weight
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Finished:
     seconds: float
 
 
-Event = Progress | Accepted | Offered | Finished
+Event = Progress | Accepted | Reported | Finished
 
 
 class Observer(Protocol):

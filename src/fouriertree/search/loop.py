@@ -64,7 +64,7 @@ class Run(Generic[S]):
 
 
 @dataclass(frozen=True)
-class Standing(Generic[S]):
+class RunState(Generic[S]):
     """Where a run stands: its state, and the seconds that it has had."""
 
     state: S
@@ -78,8 +78,8 @@ def run(
     observers: Sequence[Observer] = (),
     seed: int = 0,
     *,
-    start: Standing[S] | None = None,
-    keep: Callable[[Standing[S]], None] | None = None,
+    start: RunState[S] | None = None,
+    keep: Callable[[RunState[S]], None] | None = None,
 ) -> Run[S]:
     """Search until the budget is spent, the search is finished, an observer stops it or Ctrl-C is pressed.
 
@@ -94,7 +94,7 @@ def run(
             state, events = search.step(problem, state, budget)
             notify(observers, [*events, state.progress])
             if keep is not None:
-                keep(Standing(state, time.monotonic() - started))
+                keep(RunState(state, time.monotonic() - started))
     except KeyboardInterrupt:
         reason = "interrupted"
     except StopSearch as stop:

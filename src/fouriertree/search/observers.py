@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from fouriertree.criteria.archive import Ranking, Terms, entry_of, plain_entry
+from fouriertree.criteria.archive import Candidate, CandidateArchive, entry_of, plain_entry
 from fouriertree.search.budget import Budget
-from fouriertree.search.events import Accepted, Event, Offered, Progress, StopSearch
+from fouriertree.search.events import Accepted, Event, Progress, Reported, StopSearch
 
 #: a run without limits ends after this many candidates in a row of which none was accepted
 PATIENCE = 100_000
 STALLED = f"none of the last {PATIENCE:,} candidates was of use"
 
 
-class Found:
+class CandidateCollector:
     """Collects sums when they are accepted or offered, so that any interrupt finds them complete.
 
     Of the accepted ones the best of every length, of the offered ones some of the best of every complexity: when their
@@ -27,11 +27,11 @@ class Found:
     """
 
     def __init__(self) -> None:
-        self.by_length: dict[int, tuple[float, Terms]] = {}
-        self.seen, self.everywhere = Ranking(), Ranking()
+        self.by_length: dict[int, tuple[float, Candidate]] = {}
+        self.seen, self.everywhere = CandidateArchive(), CandidateArchive()
         self.traverses = self.candidates = self.runs = 0
         self._earlier = (0, 0)
-        self._set_aside: list[Terms] = []
+        self._set_aside: list[Candidate] = []
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, Accepted):
@@ -39,10 +39,10 @@ class Found:
             if length not in self.by_length or loss < self.by_length[length][0]:
                 terms = tuple(event.coefficients.tolist()), event.expressions
                 self.by_length[length] = loss, terms
-        elif isinstance(event, Offered):
+        elif isinstance(event, Reported):
             terms = tuple(event.coefficients.tolist()), event.expressions
             self.seen.add(event.complexity, event.loss, terms)
-            self.everywhere.add(event.complexity, event.loss_everywhere, terms)
+            self.everywhere.add(event.complexity, event.loss_on_all_rows, terms)
         elif isinstance(event, Progress):
             self.traverses = self._earlier[0] + event.traverses
             self.candidates = self._earlier[1] + event.candidates
@@ -65,7 +65,7 @@ class Found:
         self._earlier = (earlier[0], earlier[1])
         self._set_aside = [(tuple(numbers), tuple(terms)) for numbers, terms in saved["set_aside"]]
 
-    def next_run(self, n_rows: int | None = None) -> None:
+    def start_next_run(self, n_rows: int | None = None) -> None:
         """Another run begins, and counts from zero.
 
         With `n_rows`, it has another target, and its losses say nothing of the sums so far, which are set aside.
@@ -74,16 +74,16 @@ class Found:
         self.runs += 1
         if n_rows is not None:
             self._set_aside = self.sums(n_rows)
-            self.by_length, self.seen, self.everywhere = {}, Ranking(), Ranking()
+            self.by_length, self.seen, self.everywhere = {}, CandidateArchive(), CandidateArchive()
 
-    def sums(self, n_rows: int) -> list[Terms]:
+    def sums(self, n_rows: int) -> list[Candidate]:
         """The offered ones, or the accepted ones, without those that a simpler or shorter one beats clearly."""
         if self.seen.groups:
-            kept = self.seen.worth_finishing(n_rows) + self.everywhere.worth_finishing(n_rows)
+            kept = self.seen.worth_finalizing(n_rows) + self.everywhere.worth_finalizing(n_rows)
         else:
-            accepted = Ranking()
+            accepted = CandidateArchive()
             accepted.groups = {length: [entry] for length, entry in self.by_length.items()}
-            kept = accepted.worth_finishing(n_rows, near=1.0)
+            kept = accepted.worth_finalizing(n_rows, near=1.0)
         # First the fronts themselves, then the others by description.
         kept.sort(key=lambda entry: entry[:2])
         return list(dict.fromkeys([*(terms for _, _, terms in kept), *self._set_aside]))

@@ -8,7 +8,12 @@ from math import isfinite, log
 import numpy as np
 from numpy.typing import NDArray
 
-from fouriertree.criteria.code_lengths import Nice, column_price, nice_numbers, numbers_of_plain_terms
+from fouriertree.criteria.code_lengths import (
+    ShortConstant,
+    constants_of_linear_terms,
+    feature_code_length,
+    short_constants,
+)
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST, USER_OPCODE_START
 from fouriertree.projection.refit import EXACT, ConstantFit
@@ -19,19 +24,23 @@ Floats = NDArray[np.float64]
 ERRORS, ROUNDING = 4.0, 1e-7
 #: where more than this share of the variance is unexplained, there is no law whose numbers could be short, and short
 #: ones are worth only this part of what they save
-LAWLESS, LAWLESS_WORTH = 0.02, 0.25
+NOISY, NOISY_WEIGHT = 0.02, 0.25
 #: what a number of zero saves: itself, and what it stands in front of; in plain terms, their price
-NATS_OF_A_TERM = 6.0
+TERM_NATS = 6.0
 #: rows that numbers are tried on
 ROWS = 1000
 
 
 def snapped(
-    expression: Expression, X: Floats, y: Floats, weights: Floats, hurry: Callable[[], bool] = lambda: False
+    expression: Expression,
+    X: Floats,
+    y: Floats,
+    weights: Floats,
+    out_of_time: Callable[[], bool] = lambda: False,
 ) -> Expression:
     """The formula with short numbers where its description gets shorter, and the others fitted again.
 
-    In a hurry, the numbers that have not been looked at yet stay as they are.
+    In a out_of_time, the numbers that have not been looked at yet stay as they are.
 
     ½·n·log(loss) + Σ cost of the numbers: a fitted number costs the digits that its standard error leaves.
     """
@@ -48,11 +57,11 @@ def snapped(
         share = (
             loss * length2 / (float(np.sum(np.square(roots * (y - np.average(y, weights=roots**2))))) or 1.0)
         )
-        worth = 1.0 if share <= LAWLESS else LAWLESS_WORTH
-        column = column_price(len(y), max(0.0, -log(max(share, EXACT)))) / worth
-        zeros = {i: min(column, NATS_OF_A_TERM) for i in numbers_of_plain_terms(fit.expression)}
+        worth = 1.0 if share <= NOISY else NOISY_WEIGHT
+        column = feature_code_length(len(y), max(0.0, -log(max(share, EXACT)))) / worth
+        zeros = {i: min(column, TERM_NATS) for i in constants_of_linear_terms(fit.expression)}
         tried: set[int] = set()
-        while not hurry() and (choice := _choice(fit, loss, tried, zeros)) is not None:
+        while not out_of_time() and (choice := _choice(fit, loss, tried, zeros)) is not None:
             i, nice, saving = choice
             tried.add(i)
             const, still_free = fit.expression.const.copy(), fit.free.copy()
@@ -71,7 +80,7 @@ def snapped(
 
 def _choice(
     fit: ConstantFit, loss: float, tried: set[int], zeros: Mapping[int, float]
-) -> tuple[int, Nice, float] | None:
+) -> tuple[int, ShortConstant, float] | None:
     """The number that is shortened most by a nice one near it, that one, and the nats that it saves.
 
     `zeros` says what a number of zero saves where that is not as much as elsewhere.
@@ -79,7 +88,7 @@ def _choice(
     tokens = np.flatnonzero(fit.free)
     if not len(tokens):
         return None
-    best: tuple[int, Nice, float] | None = None
+    best: tuple[int, ShortConstant, float] | None = None
     for i, error in zip(tokens.tolist(), fit.errors().tolist(), strict=True):
         value = float(fit.expression.const[i])
         if i in tried or value == 0.0:
@@ -88,9 +97,9 @@ def _choice(
         if not isfinite(tolerance):
             continue
         if abs(value) <= tolerance and i not in fit.exponents:
-            return i, Nice(0.0, 0.0), zeros.get(i, NATS_OF_A_TERM)
+            return i, ShortConstant(0.0, 0.0), zeros.get(i, TERM_NATS)
         fitted_cost = 1.0 + log(1.0 + abs(value) / max(error, 1e-15 * abs(value)))
-        for nice in nice_numbers(value, tolerance):
+        for nice in short_constants(value, tolerance):
             saving = fitted_cost - nice.cost
             if saving > 0.0 and (best is None or saving > best[2]):
                 best = i, nice, saving

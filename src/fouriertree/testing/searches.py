@@ -26,8 +26,8 @@ from fouriertree.search import (
     Progress,
     Resumable,
     Run,
+    RunState,
     Search,
-    Standing,
     StopSearch,
     run,
 )
@@ -162,7 +162,7 @@ def check_a_run_goes_on_from_a_snapshot_as_if_nothing_had_happened(
         return
     seed, kept = _seed(rng), []
 
-    def keep(standing: Standing[Any]) -> None:
+    def keep(standing: RunState[Any]) -> None:
         snapshot = search.snapshot(standing.state)
         if snapshot is not None:
             kept.append(from_bytes(to_bytes(snapshot), problem.grammar.primitives))
@@ -171,7 +171,7 @@ def check_a_run_goes_on_from_a_snapshot_as_if_nothing_had_happened(
     assert kept, "the search never was where it could be gone on from"
     for snapshot in (kept[0], kept[len(kept) // 2], kept[-1]):
         state = search.restore(problem, seed, snapshot)
-        again = run(search, problem, BUDGET, seed=seed, start=Standing(state, 0.0))
+        again = run(search, problem, BUDGET, seed=seed, start=RunState(state, 0.0))
         assert (again.state.progress, again.reason) == (whole.state.progress, whole.reason)
 
 

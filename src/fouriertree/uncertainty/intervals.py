@@ -13,14 +13,14 @@ from fouriertree.engine.gradients import value_and_slopes
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST, USER_OPCODE_START
 from fouriertree.model import Model
-from fouriertree.projection.refit import fitted_numbers
+from fouriertree.projection.refit import refit_constants
 
 Floats = NDArray[np.float64]
 
 #: directions in the numbers that change the values by less, relative to others, are not told by the data
-INDEPENDENT = 1e-10
+RANK_TOLERANCE = 1e-10
 #: a number with a share of such a direction larger than this is not told either
-TOLD = 1e-6
+DETERMINED_TOLERANCE = 1e-6
 DIGITS = 6
 COLUMNS = ("term", "number", "value", "standard_error", "lower", "upper")
 
@@ -54,17 +54,17 @@ def prediction_bounds(values: ArrayLike, scores: ArrayLike, level: float) -> tup
     return predicted - width, predicted + width
 
 
-def rows_for(level: float) -> int:
+def min_scores_for(level: float) -> int:
     """Scores that are needed for bounds of this level that are finite.
 
-    >>> [rows_for(level) for level in (0.8, 0.9, 0.95)]
+    >>> [min_scores_for(level) for level in (0.8, 0.9, 0.95)]
     [4, 9, 19]
     """
     _check_level(level)
     return ceil(level / (1.0 - level) - 1e-9)
 
 
-def held_back_scores(
+def validation_scores(
     expression: Expression, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None, seen: NDArray[np.bool_]
 ) -> Floats:
     """|y − predicted| on the rows that were not seen, by the formula with its numbers fitted to those that were.
@@ -72,11 +72,11 @@ def held_back_scores(
     Numbers are fitted by least squares; with another loss, use the errors of the formula that was fitted with it.
     """
     table, target, given = _rows(X, y, weights)
-    fitted = fitted_numbers(expression, table[seen], target[seen], given[seen])
+    fitted = refit_constants(expression, table[seen], target[seen], given[seen])
     return np.abs(target[~seen] - fitted.evaluate(table[~seen]))
 
 
-def left_out_scores(
+def cross_validation_scores(
     expression: Expression,
     X: ArrayLike,
     y: ArrayLike,
@@ -95,7 +95,7 @@ def left_out_scores(
     fold_of = np.arange(len(target)) % (len(target) if folds is None else folds)
     for fold in np.unique(fold_of):
         out = fold_of == fold
-        fitted = fitted_numbers(expression, table[~out], target[~out], given[~out])
+        fitted = refit_constants(expression, table[~out], target[~out], given[~out])
         found[out] = np.abs(target[out] - fitted.evaluate(table[out]))
     return found
 
@@ -109,9 +109,9 @@ def calibration_scores(
     level: float,
 ) -> Floats:
     """Scores for bounds of this level: of the rows that were not seen if they are enough, else by leaving one out."""
-    if np.count_nonzero(~seen) >= rows_for(level):
-        return held_back_scores(expression, X, y, weights, seen)
-    return left_out_scores(expression, X, y, weights)
+    if np.count_nonzero(~seen) >= min_scores_for(level):
+        return validation_scores(expression, X, y, weights, seen)
+    return cross_validation_scores(expression, X, y, weights)
 
 
 # closed form -----------------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ class _Tangent:
         lengths = np.linalg.norm(design, axis=0)
         lengths[~(lengths > 0.0)] = 1.0
         _, sizes, directions = np.linalg.svd(design / lengths, full_matrices=False)
-        told = sizes > INDEPENDENT * np.max(sizes, initial=0.0)
+        told = sizes > RANK_TOLERANCE * np.max(sizes, initial=0.0)
         spare = len(y) - int(np.count_nonzero(told))
         residual = roots * (y - values)
         variance = float(residual @ residual) / spare if spare > 0 else np.inf
@@ -207,7 +207,7 @@ class _Tangent:
         along = self.directions @ scaled
         rest = np.linalg.norm(scaled - self.directions.T @ along, axis=0)
         found: Floats = self.variance * np.sum((along / self.sizes[:, None]) ** 2, axis=0)
-        return np.where(rest > TOLD * np.linalg.norm(scaled, axis=0), np.inf, found)
+        return np.where(rest > DETERMINED_TOLERANCE * np.linalg.norm(scaled, axis=0), np.inf, found)
 
 
 def _slopes(model: Model, X: Floats) -> tuple[Floats, Floats, Numbers]:

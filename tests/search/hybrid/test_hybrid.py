@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fouriertree import EmpiricalSpace, Grammar, PrimitiveSet, Problem, SymbolicRegressor
-from fouriertree.search import Accepted, Budget, Hybrid, Offered, run
+from fouriertree.search import Accepted, Budget, Hybrid, Reported, run
 from fouriertree.search.hybrid.hybrid import LAW
 from fouriertree.search.hybrid.plan import PARTS
 from fouriertree.search.hybrid.table import make_table
@@ -72,7 +72,7 @@ def test_a_run_ends_with_the_law_and_tells_it_last():
     np.testing.assert_allclose(told, y, rtol=1e-12)
     assert best.progress.loss == result.state.progress.loss
     assert {tuple(e.expressions) for e in events if isinstance(e, Accepted)} <= {
-        tuple(e.expressions) for e in events if isinstance(e, Offered)
+        tuple(e.expressions) for e in events if isinstance(e, Reported)
     }
 
 
@@ -200,7 +200,7 @@ def told(limit):
     events = []
     X, y = noisy()
     result = run(Hybrid(), problem(X, y), Budget(max_candidates=limit), [events.append], seed=3)
-    found = [e for e in events if isinstance(e, Offered | Accepted)]
+    found = [e for e in events if isinstance(e, Reported | Accepted)]
     return result, [(type(e), e.progress, e.coefficients.tolist(), e.expressions) for e in found]
 
 

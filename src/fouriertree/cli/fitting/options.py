@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from fouriertree.cli import completion
+from fouriertree.cli.choices import DEFAULT_OPERATORS
 from fouriertree.cli.help import COLUMNS, FORMULAS, OUTPUT, SEARCH, UNSEEN
 from fouriertree.cli.options import LARGEST_SEED, TABLE, megabytes, one_of, seconds, share, whole_number
-from fouriertree.cli.words import DEFAULT_OPERATORS
 
 #: what SymbolicRegressor does unless told otherwise, and help texts say
 MAX_TERMS, MAX_SIZE, QUANTILE = 10, 80, 0.5

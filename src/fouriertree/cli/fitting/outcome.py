@@ -15,7 +15,7 @@ from fouriertree.cli.show import show
 
 if TYPE_CHECKING:
     from fouriertree.cli.fitting.columns import Sample
-    from fouriertree.cli.fitting.unseen import Judgement
+    from fouriertree.cli.fitting.holdout import HoldoutScores
     from fouriertree.estimators.regressor import SymbolicRegressor
 
 
@@ -34,7 +34,7 @@ class Outcome:
 
     regressor: SymbolicRegressor
     sample: Sample
-    judgement: Judgement | None
+    judgement: HoldoutScores | None
     written: dict[str, str | None] = field(default_factory=lambda: {"model": None, "plot": None})
 
     @property
@@ -81,14 +81,14 @@ class Outcome:
         return "model"
 
     def draw(self, path: Path) -> str:
-        from fouriertree.cli.files import write_whole
+        from fouriertree.cli.files import write_atomically
         from fouriertree.plotting import draw_fit
 
         picture = draw_fit(
             self.sample.y.to_numpy(), self.regressor.predict(self.sample.X), self.regressor.equations_,
             self.regressor.best_index_, self.target, path.suffix.lower().lstrip("."),
         )  # fmt: skip
-        write_whole(path, picture)
+        write_atomically(path, picture)
         self.written["plot"] = str(path)
         return "picture"
 

@@ -67,7 +67,7 @@ def runs(context: typer.Context, run_dir: Store = o.RUNS, as_json: Json = False)
     are resumed by `fouriertree runs resume`.
     """
     if context.invoked_subcommand is None:
-        from fouriertree.cli.runs.looking import list_all
+        from fouriertree.cli.runs.inspect import list_all
 
         with document(as_json) as content:
             list_all(run_dir, content)
@@ -76,7 +76,7 @@ def runs(context: typer.Context, run_dir: Store = o.RUNS, as_json: Json = False)
 @app.command("show", cls=Command, epilog=SHOW)
 def show(run: Run, run_dir: Store = o.RUNS, as_json: Json = False) -> None:
     """Print what a run was asked, how it stands, and its formulas."""
-    from fouriertree.cli.runs.looking import show_one
+    from fouriertree.cli.runs.inspect import show_one
 
     with document(as_json) as content:
         show_one(run_dir, run, content)
@@ -85,7 +85,7 @@ def show(run: Run, run_dir: Store = o.RUNS, as_json: Json = False) -> None:
 @app.command("compare", cls=Command, epilog=COMPARE)
 def compare(run: Runs, run_dir: Store = o.RUNS, as_json: Json = False) -> None:
     """Print runs side by side: what was asked differently, and what each has found."""
-    from fouriertree.cli.runs.looking import compare_some
+    from fouriertree.cli.runs.inspect import compare_some
 
     with document(as_json) as content:
         compare_some(run_dir, run, content)
@@ -111,7 +111,7 @@ def resume(
     Where no time limit ended it, the formulas are those of a run that nobody has killed, bit for bit. Limits count
     from the beginning of the run; those given here replace its own. The table must be the same.
     """
-    from fouriertree.cli.runs.going_on import Changes, go_on
+    from fouriertree.cli.runs.resume import Changes, go_on
 
     with document(as_json) as content:
         go_on(run_dir, run, Changes(data, time_limit, max_evaluations, jobs, output, plot), content)
@@ -125,7 +125,7 @@ def remove(
     as_json: Json = False,
 ) -> None:
     """Remove runs with all that they have left; one that is running is refused."""
-    from fouriertree.cli.runs.looking import remove_some
+    from fouriertree.cli.runs.inspect import remove_some
 
     with document(as_json) as content:
         remove_some(run_dir, run, yes, content)

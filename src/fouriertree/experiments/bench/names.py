@@ -15,7 +15,7 @@ SUITES = (FEYNMAN, CLASSIC, STROGATZ, SRSD, EVERYDAY, FIRST_PRINCIPLES, BLACKBOX
 #: suites of measurements, which need a folder of data
 MEASURED = (FIRST_PRINCIPLES, BLACKBOX)
 #: suites without a known law
-LAWLESS = (BLACKBOX, FOLDER)
+NOISY = (BLACKBOX, FOLDER)
 #: suffixes of tables of one's own
 TABLES = (".csv", ".tsv", ".parquet", ".xlsx")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from fouriertree.experiments.bench.names import (
     EVERYDAY,
     FOLDER,
-    LAWLESS,
     MEASURED,
+    NOISY,
     case_names,
     generated_law,
     generated_name,
@@ -83,7 +83,7 @@ class Plan:
 
     def systems_of(self, suite: str) -> list[str]:
         """A table without a known law is compared with a linear model."""
-        return list(dict.fromkeys([*self.systems, LINEAR] if suite in LAWLESS else self.systems))
+        return list(dict.fromkeys([*self.systems, LINEAR] if suite in NOISY else self.systems))
 
     def folder_of(self, task: Task) -> Path | None:
         return self.folder if task.suite == FOLDER else self.data

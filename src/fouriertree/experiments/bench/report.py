@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fouriertree.experiments.bench import plots
 from fouriertree.experiments.bench.bars import Bar
-from fouriertree.experiments.bench.names import LAWLESS
+from fouriertree.experiments.bench.names import NOISY
 from fouriertree.experiments.bench.store import Record
 from fouriertree.experiments.bench.summary import HEADINGS, TEXTS, Row, cells, rows, solved
 from fouriertree.experiments.bench.systems import LINEAR
@@ -62,8 +62,8 @@ def markdown(table: Sequence[Row]) -> str:
 
 
 def pictures(path: Path, table: Sequence[Row]) -> Iterator[str]:
-    laws = [row for row in table if row.suite not in LAWLESS and row.system != LINEAR]
-    tables = [row for row in table if row.suite in LAWLESS and math.isfinite(row.r2)]
+    laws = [row for row in table if row.suite not in NOISY and row.system != LINEAR]
+    tables = [row for row in table if row.suite in NOISY and math.isfinite(row.r2)]
     if laws:
         plots.solved_by_noise(laws, path.parent / "images" / "bench-solved.png")
         yield "## Laws found\n\n![Share of laws found by suite, noise and system](images/bench-solved.png)"
@@ -75,7 +75,7 @@ def pictures(path: Path, table: Sequence[Row]) -> Iterator[str]:
 def case_by_case(records: Sequence[Record]) -> Iterator[str]:
     """One table per suite with laws: which system solved which case at which level of noise."""
     systems = list(dict.fromkeys(record["system"] for record in records))
-    for suite in dict.fromkeys(r["suite"] for r in records if r["suite"] not in LAWLESS):
+    for suite in dict.fromkeys(r["suite"] for r in records if r["suite"] not in NOISY):
         marks: dict[tuple[str, float], dict[str, list[bool]]] = {}
         for record in records:
             if record["suite"] == suite:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from fouriertree.experiments.bench.names import FIRST_PRINCIPLES, LAWLESS, facts
+from fouriertree.experiments.bench.names import FIRST_PRINCIPLES, NOISY, facts
 from fouriertree.experiments.bench.store import Record
 
 
@@ -45,7 +45,7 @@ def has_law(record: Record) -> bool:
     """Whether there is something to solve: a known law, or a form that the law of a table must have."""
     if record["suite"] == FIRST_PRINCIPLES:
         return record["case"] in facts("tables")[FIRST_PRINCIPLES]["laws"]
-    return record["suite"] not in LAWLESS
+    return record["suite"] not in NOISY
 
 
 def rows(records: Iterable[Record]) -> list[Row]:
@@ -107,7 +107,7 @@ TEXTS = ("suite", "disguise", "system")
 
 
 def cells(row: Row) -> list[str]:
-    lawless = row.suite in LAWLESS
+    lawless = row.suite in NOISY
     return [
         row.suite, f"{row.noise:g}", "yes" if row.disguise else "no", row.system, str(row.cases), str(row.failed),
         *("–" if lawless else percent(part) for part in (row.solved, row.structure, row.exact)),

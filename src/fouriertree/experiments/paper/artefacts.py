@@ -14,14 +14,16 @@ from fouriertree.experiments.paper.polynomials import SERIES
 from fouriertree.experiments.paper.speed import speeds
 from fouriertree.experiments.paper.statistics import errors
 
-Found = dict[str, Any]  #: what the report shows, by name; a part that was not asked for is absent
+CandidateCollector = dict[
+    str, Any
+]  #: what the report shows, by name; a part that was not asked for is absent
 
 
-def write_all(experiment: Experiment) -> Found:
+def write_all(experiment: Experiment) -> CandidateCollector:
     """Write every artefact that was asked for; what they show comes back."""
     folder = experiment.folder
     folder.mkdir(parents=True, exist_ok=True)
-    found: Found = {}
+    found: CandidateCollector = {}
     if experiment.table_tasks:
         write_csv(folder / "runs.csv", experiment.frame)
     if "table" in experiment.parts:
@@ -38,7 +40,7 @@ def write_all(experiment: Experiment) -> Found:
     return found
 
 
-def write_table(experiment: Experiment) -> Found:
+def write_table(experiment: Experiment) -> CandidateCollector:
     """table, errors and agreement."""
     folder, runs = experiment.folder, experiment.frame
     full = table.with_test_errors(experiment.table, runs)
@@ -58,7 +60,7 @@ def write_table(experiment: Experiment) -> Found:
     }
 
 
-def write_lsp(experiment: Experiment) -> Found:
+def write_lsp(experiment: Experiment) -> CandidateCollector:
     """The figure, its curves, and the numbers at the last generation."""
     folder, tasks, store = experiment.folder, experiment.lsp_tasks, experiment.store
     curves, events = lsp.curves(tasks, store), lsp.events(tasks, store)

@@ -12,7 +12,7 @@ from fouriertree.experiments.paper.artefacts import (
     AGREEMENT_HEADINGS,
     DRIFT_HEADINGS,
     POWER,
-    Found,
+    CandidateCollector,
     agreement_rows,
     agreement_sentence,
     drift_rows,
@@ -57,7 +57,7 @@ CAPTIONS = {
 }
 
 
-def write(experiment: Experiment, found: Found) -> Path:
+def write(experiment: Experiment, found: CandidateCollector) -> Path:
     """report.html and summary.md."""
     path = experiment.folder / "report.html"
     write_text(path, "\n".join(page(experiment, found)))
@@ -65,7 +65,7 @@ def write(experiment: Experiment, found: Found) -> Path:
     return path
 
 
-def page(experiment: Experiment, found: Found) -> Iterator[str]:
+def page(experiment: Experiment, found: CandidateCollector) -> Iterator[str]:
     title = "A Functional Analysis Approach to Symbolic Regression: reproduction"
     yield f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
     yield f"<style>{STYLE}</style></head><body><h1>{title}</h1>"
@@ -168,7 +168,7 @@ def errors_section(errors: Any) -> Iterator[str]:
     yield html_table(headings, rows, left=2)
 
 
-def lsp_section(found: Found) -> Iterator[str]:
+def lsp_section(found: CandidateCollector) -> Iterator[str]:
     yield "<h2>Large-scale polynomials</h2>" + figure(found["lsp"], CAPTIONS["lsp"])
     yield "<p>At generation 200, runs still alive; events are improving individuals that enlarged the span.</p>"
     yield html_table(LSP_HEADINGS, lsp_rows(found["lsp_comparison"]))

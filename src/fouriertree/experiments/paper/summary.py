@@ -10,7 +10,7 @@ from fouriertree.experiments.paper import agreement, facts, heatmaps
 from fouriertree.experiments.paper.artefacts import (
     DRIFT_HEADINGS,
     POWER,
-    Found,
+    CandidateCollector,
     agreement_sentence,
     drift_rows,
 )
@@ -27,7 +27,7 @@ def bar(cells: Any) -> str:
     )
 
 
-def key_numbers(experiment: Experiment, found: Found) -> Iterator[str]:
+def key_numbers(experiment: Experiment, found: CandidateCollector) -> Iterator[str]:
     """Sentences, the most important first."""
     if "agreement" in found:
         yield agreement_sentence(found["agreement"]).strip()
@@ -97,7 +97,7 @@ def minutes(seconds: float) -> str:
     return f"{seconds / 60:.1f} minutes" if seconds >= 60 else f"{seconds:.0f} seconds"
 
 
-def as_markdown(experiment: Experiment, found: Found) -> str:
+def as_markdown(experiment: Experiment, found: CandidateCollector) -> str:
     """summary.md."""
     lines = ["# Summary of this reproduction", "", f"`{experiment.command}`", ""]
     lines += [f"- {sentence}" for sentence in key_numbers(experiment, found)]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fouriertree.criteria.poles import WORTH_A_POLE, runs_away
+from fouriertree.criteria.poles import POLE_LOSS_RATIO, may_have_pole
 from fouriertree.expr import Expression
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.complexity import Complexity
@@ -243,12 +243,12 @@ class Archive:
     def _believable(self, entry: Entry) -> bool:
         """Whether it stays finite between the rows, or explains so much that a pole belongs to the law."""
         if self.has_pole(entry):
-            return entry.loss <= WORTH_A_POLE * self._best_without_pole
+            return entry.loss <= POLE_LOSS_RATIO * self._best_without_pole
         self._best_without_pole = min(self._best_without_pole, entry.loss)
         return True
 
     def has_pole(self, entry: Entry) -> bool:
-        return any(runs_away(e, self.table.X) for e in entry.terms)
+        return any(may_have_pole(e, self.table.X) for e in entry.terms)
 
     def _complexity(self, fit: Fitted) -> int:
         """Of the whole formula as it would be written."""

@@ -16,11 +16,11 @@ from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.vocabulary import Vocabulary
 from fouriertree.problems import Problem
 from fouriertree.search.budget import Budget
-from fouriertree.search.events import Accepted, Event, Offered, Progress
+from fouriertree.search.events import Accepted, Event, Progress, Reported
 from fouriertree.search.hybrid.archive import Archive, Limits
 from fouriertree.search.hybrid.plan import Plan
 from fouriertree.search.hybrid.table import Table, make_table
-from fouriertree.search.hybrid.units import loss_everywhere, original
+from fouriertree.search.hybrid.units import loss_on_all_rows, original
 from fouriertree.search.nesting import Nesting
 
 LAW = "the law is certain: exact on all rows"
@@ -122,9 +122,9 @@ class Hybrid:
             coefficients, expressions, loss = found
             # Rows held back choose among formulas without poles only.
             pole = archive.has_pole(entry)
-            everywhere = np.inf if pole else loss_everywhere(problem, coefficients, expressions, loss)
+            everywhere = np.inf if pole else loss_on_all_rows(problem, coefficients, expressions, loss)
             progress = Progress(traverses, candidates, 0, len(expressions), min(loss, best.loss))
-            events.append(Offered(progress, coefficients, expressions, entry.complexity, loss, everywhere))
+            events.append(Reported(progress, coefficients, expressions, entry.complexity, loss, everywhere))
             if loss < best.loss:
                 best = progress
                 events.append(Accepted(progress, expressions[-1], coefficients, expressions))

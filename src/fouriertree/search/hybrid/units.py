@@ -35,7 +35,7 @@ def original(
     return coefficients, expressions, float(residual @ residual)
 
 
-def loss_everywhere(
+def loss_on_all_rows(
     problem: Problem, coefficients: Floats, expressions: Sequence[Expression], loss: float
 ) -> float:
     """The squared error of a sum on all rows, those held back among them, scaled to the weight of the others.

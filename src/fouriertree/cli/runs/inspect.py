@@ -14,7 +14,7 @@ import typer
 from fouriertree.cli.errors import InputError
 from fouriertree.cli.output import note, say
 from fouriertree.cli.show import shortened
-from fouriertree.io.terminal import visible
+from fouriertree.io.terminal import printable
 from fouriertree.runs import RunError, RunFolder, find_run, list_runs, remove_run
 from fouriertree.runs.folder import FRONT, MODEL
 
@@ -23,7 +23,7 @@ LONGEST = 60
 
 
 @contextmanager
-def saying_errors() -> Iterator[None]:
+def run_errors_as_input_errors() -> Iterator[None]:
     try:
         yield
     except RunError as error:
@@ -52,7 +52,7 @@ def list_cells(run: dict[str, Any]) -> list[str]:
 
 
 def show_one(store: Path, wanted: str, content: dict[str, Any]) -> None:
-    with saying_errors():
+    with run_errors_as_input_errors():
         run = find_run(store, wanted)
     front = front_of(run)
     content |= {
@@ -64,7 +64,7 @@ def show_one(store: Path, wanted: str, content: dict[str, Any]) -> None:
     about = summary(run)
     lines = [f"run {run.id}: {run.status}" + (f", {about['stop_reason']}" if about["stop_reason"] else "")]
     lines += [f"  {name}: {value}" for name, value in details(run)]
-    say(*map(visible, lines))
+    say(*map(printable, lines))
     if front:
         say(
             "", aligned_rows(list(front[0]), [[short_number(cell) for cell in row.values()] for row in front])
@@ -94,7 +94,7 @@ def details(run: RunFolder) -> Iterator[tuple[str, Any]]:
 def compare_some(store: Path, wanted: Sequence[str], content: dict[str, Any]) -> None:
     if len(wanted) < 2:
         raise InputError("name two runs or more to compare; `fouriertree runs` lists them")
-    with saying_errors():
+    with run_errors_as_input_errors():
         runs = [find_run(store, name) for name in wanted]
     parameters = differing(runs)
     found = [summary(run) for run in runs]
@@ -129,7 +129,7 @@ def differing(runs: Sequence[RunFolder]) -> dict[str, list[Any]]:
 
 
 def remove_some(store: Path, wanted: Sequence[str], yes: bool, content: dict[str, Any]) -> None:
-    with saying_errors():
+    with run_errors_as_input_errors():
         runs = [find_run(store, name) for name in wanted]
         if not yes and sys.stdin.isatty():
             typer.confirm(f"remove {', '.join(run.id for run in runs)}?", abort=True, err=True)
@@ -202,7 +202,7 @@ def seconds(value: Any) -> str:
 
 def aligned_rows(headings: list[str], rows: list[list[str]]) -> str:
     """Columns side by side; the last one is not padded."""
-    cells = [list(map(visible, line)) for line in [headings, *rows]]
+    cells = [list(map(printable, line)) for line in [headings, *rows]]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join(
         "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths, strict=True))]).rstrip()

@@ -13,11 +13,11 @@ from fouriertree.io.tables.source import DASH
 
 if TYPE_CHECKING:
     from fouriertree.cli.fitting.columns import Choice
-    from fouriertree.cli.fitting.unseen import Unseen
+    from fouriertree.cli.fitting.holdout import Unseen
 
 
 @dataclass(frozen=True)
-class Wish:
+class FitRequest:
     """A table, which of its columns and rows to use, how to search, and where to write."""
 
     data: Path
@@ -30,7 +30,7 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Given:
+class FitArguments:
     """The options of `fit` as they were given; the names are those of its parameters."""
 
     data: Path
@@ -72,7 +72,7 @@ class Given:
         return {name: plain(value) for name, value in asdict(self).items()}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Given:
+    def from_json(cls, data: Mapping[str, Any]) -> FitArguments:
         """TypeError or ValueError for what `to_json` would not have written."""
         known = {f.name: f for f in fields(cls)}
         values: dict[str, Any] = {}
@@ -86,12 +86,12 @@ class Given:
         return cls(**values)
 
     # What follows -------------------------------------------------------------------------------------------
-    def wish(self) -> Wish:
+    def request(self) -> FitRequest:
         """The same, checked, as a fit needs it; InputError for what does not go together."""
         from fouriertree.cli.fitting import checks
         from fouriertree.cli.fitting.columns import Choice
+        from fouriertree.cli.fitting.holdout import Unseen
         from fouriertree.cli.fitting.settings import search_settings
-        from fouriertree.cli.fitting.unseen import Unseen
 
         search, loss = o.SearchName(self.search), o.LossName(self.loss)
         projector = None if self.projector is None else o.ProjectorName(self.projector)
@@ -118,4 +118,4 @@ class Given:
         }
         choice = Choice(self.target, self.column, self.ignore, self.weights)
         files = Files(self.output, self.plot)
-        return Wish(self.data, choice, settings, files, unseen, self.sheet, {"command": self.to_json()})
+        return FitRequest(self.data, choice, settings, files, unseen, self.sheet, {"command": self.to_json()})

@@ -9,9 +9,9 @@ from typing import Any
 
 from fouriertree.cli.errors import InputError
 from fouriertree.cli.fit import fit_table
-from fouriertree.cli.fitting.given import Given
-from fouriertree.cli.interrupts import interrupts_end_the_search
-from fouriertree.cli.runs.looking import saying_errors
+from fouriertree.cli.fitting.arguments import FitArguments
+from fouriertree.cli.interrupts import handle_interrupts
+from fouriertree.cli.runs.inspect import run_errors_as_input_errors
 from fouriertree.io.tables.source import DASH
 from fouriertree.runs import RunFolder, find_run
 from fouriertree.runs.folder import FINISHED
@@ -28,13 +28,13 @@ class Changes:
     output: Path | None
     plot: Path | None
 
-    def apply(self, given: Given) -> Given:
+    def apply(self, given: FitArguments) -> FitArguments:
         wanted = {name: value for name, value in vars(self).items() if value is not None}
         return replace(given, **wanted)
 
 
 def go_on(store: Path, wanted: str, changes: Changes, content: dict[str, Any]) -> None:
-    with saying_errors():
+    with run_errors_as_input_errors():
         run = find_run(store, wanted)
     given = changes.apply(given_of(run))
     if run.status == FINISHED and changes.time_limit is None and changes.max_evaluations is None:
@@ -45,11 +45,11 @@ def go_on(store: Path, wanted: str, changes: Changes, content: dict[str, Any]) -
     if given.data == DASH:
         raise InputError(f"the table of run {run.id} came from the standard input; give it with --data FILE")
     given = replace(given, seed=run.about["seed"])
-    with closing(run), interrupts_end_the_search() as interrupts, saying_errors():
-        fit_table(given.wish(), interrupts, content, run)
+    with closing(run), handle_interrupts() as interrupts, run_errors_as_input_errors():
+        fit_table(given.request(), interrupts, content, run)
 
 
-def given_of(run: RunFolder) -> Given:
+def given_of(run: RunFolder) -> FitArguments:
     """What was asked of `fit`."""
     command = run.about.get("command")
     if not isinstance(command, dict):
@@ -57,6 +57,6 @@ def given_of(run: RunFolder) -> Given:
             f"run {run.id} was made from Python; go on with it there: SymbolicRegressor.resume({str(run.path)!r}, X, y)"
         )
     try:
-        return Given.from_json(command)
+        return FitArguments.from_json(command)
     except (TypeError, ValueError) as error:
         raise InputError(f"{run.path / 'run.json'} is damaged: {error}") from None

@@ -53,7 +53,7 @@ class Score(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Judgement:
+class HoldoutScores:
     """The scores of every formula of the table on rows that the fit never saw."""
 
     n_rows: int
@@ -70,13 +70,13 @@ def split(sample: Sample, share: float, last: bool, seed: int) -> tuple[Sample, 
     return sample.rows(np.sort(order[: n - held])), sample.rows(np.sort(order[n - held :]))
 
 
-def judge(models: Sequence[Model], rows: Sample) -> Judgement:
+def judge(models: Sequence[Model], rows: Sample) -> HoldoutScores:
     """Score all formulas."""
     X, y = rows.X.to_numpy(), rows.y.to_numpy()
     weights = np.ones(len(y)) if rows.weights is None else rows.weights.to_numpy()
     if not weights.any():
         raise InputError("the rows that were kept aside all have the weight zero")
-    return Judgement(len(y), [score(y, model.predict(X), weights) for model in models])
+    return HoldoutScores(len(y), [score(y, model.predict(X), weights) for model in models])
 
 
 def score(y: Floats, predicted: Floats, weights: Floats) -> Score:
