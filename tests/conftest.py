@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import settings
 
-from fouriertree.fit.stopping import Stop
+from fouriertree.fit.stopping import PROCESS_LOG
 
 # A slow example on a busy machine is no failure.
 settings.register_profile("no deadline", deadline=None)
@@ -15,4 +15,4 @@ settings.load_profile("no deadline")
 @pytest.fixture(autouse=True)
 def no_press_before(monkeypatch):
     """A test that presses Ctrl-C follows on no other."""
-    monkeypatch.setattr(Stop, "_ended_one_at", -math.inf)
+    monkeypatch.setattr(PROCESS_LOG, "_last", -math.inf)

@@ -260,7 +260,7 @@ def first(call, number, times=1):
 
 """
 IN_A_STEP = "Hybrid.step = first(Hybrid.step, signal.{name}, 4)\n"
-FINALIZING = "fitting.finalize = first(fitting.finalize, signal.SIGINT)\n"
+FINALIZING = "fitting.FitPipeline.table = first(fitting.FitPipeline.table, signal.SIGINT)\n"
 WRITING = "files.replace_atomically = first(files.replace_atomically, signal.SIGINT)\n"
 
 needs_signals = pytest.mark.skipif(os.name == "nt", reason="sends a signal")

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from fouriertree import EmpiricalSpace, Model, parse
+from fouriertree import Model, parse
 from fouriertree.criteria.code_lengths import LINEAR_MODEL_NATS, feature_code_length, subset_code_length
 from fouriertree.criteria.description_length import description_length
 from fouriertree.criteria.losses import as_loss
-from fouriertree.criteria.rows import Rows
+from fouriertree.criteria.objective import Objective
+from fouriertree.data.training import TrainingData
+from fouriertree.engine import CompiledEngine
 from fouriertree.expr.complexity import Complexity
 
 rng = np.random.default_rng(0)
@@ -16,13 +18,14 @@ NOISE = rng.normal(size=60)
 
 
 def rows(y, loss="squared"):
-    return Rows(EmpiricalSpace(X[: len(y)], y), np.ones(len(y), bool), as_loss(loss, 0.5))
+    data = TrainingData(X[: len(y)], y, np.ones(len(y)), len(y))
+    return Objective(data, as_loss(loss, 0.5), CompiledEngine())
 
 
 def length(text, loss, data, complexity=None):
     expression = parse(text)
     size = Complexity()(expression) if complexity is None else complexity
-    return description_length(Model.from_expression(expression), size, loss, data, 0.0)
+    return description_length(Model.from_expression(expression), size, loss, data)
 
 
 def test_a_number_for_every_row_describes_nothing():
@@ -50,7 +53,7 @@ def test_another_column_is_cheaper_than_another_term_of_its_size_where_little_is
     def price(term, loss):
         return length(f"1.37*sin(x0) + {term}", loss, data) - length("1.37*sin(x0)", loss, data)
 
-    spread = data.baseline_loss()
+    spread = data.baseline
     assert price("2.37*x1", 0.5 * spread) < 1.0 < price("2.37*x1^2", 0.5 * spread)
     in_a_law = price("2.37*x1", 1e-9 * spread)
     assert in_a_law > 7.0
@@ -65,14 +68,14 @@ def test_a_short_number_never_makes_a_column_cost_less_than_nothing():
 
 def test_that_columns_tell_anything_has_to_be_seen():
     data = rows(NOISE)
-    spread = data.baseline_loss()
+    spread = data.baseline
     assert length("0.37*x0 + 0.37", 0.95 * spread, data) > length("0.37", spread, data)
     assert length("0.37*x0 + 0.37", 0.8 * spread, data) < length("0.37", spread, data)
 
 
 def test_a_line_costs_the_price_of_its_columns_of_its_constant_and_of_their_choice():
     data = rows(NOISE)
-    spread = data.baseline_loss()
+    spread = data.baseline
     price = feature_code_length(60, 0.0)
     for constant in ("0.37", "0", "7"):
         assert length(constant, spread, data) == pytest.approx(price)

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import fouriertree.data.duplicates as repeats
-from fouriertree.data.duplicates import Table, deduplicated, row_hashes
+from fouriertree.data import training
+from fouriertree.data.duplicates import Deduplicated, deduplicated, row_hashes
+from fouriertree.data.training import TrainingData, validation_mask
 
 FEW_VALUES = st.sampled_from([0.0, -0.0, 1.0, 2.0, -1.5, 1e300])
 
@@ -82,12 +84,29 @@ def test_weights_that_are_no_counts_are_added_up_per_row(data):
 @given(weighted_tables())
 def test_rows_of_one_x_are_held_back_together_and_never_too_many(data):
     table = deduplicated(*data)
-    for most in range(len(table.y) + 1):
-        held = table.validation_mask(most, np.random.default_rng(0))
-        assert np.count_nonzero(held) <= most
-        if table.group is not None:
-            apart = {x.tobytes() for x in table.X[held]} & {x.tobytes() for x in table.X[~held]}
-            assert not apart
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "MIN_ROWS_TO_SPLIT", 0)
+        for most in range(len(table.y) + 1):
+            patch.setattr(training, "VALIDATION_SHARE", most / len(table.y) + 1e-12)
+            held = validation_mask(table, seed=0)
+            assert np.count_nonzero(held) <= most
+            if table.group is not None:
+                apart = {x.tobytes() for x in table.X[held]} & {x.tobytes() for x in table.X[~held]}
+                assert not apart
+
+
+@given(weighted_tables(least=1), st.integers(0, 100))
+def test_training_data_are_the_same_rows_with_the_training_set_first(data, seed):
+    X, y, weights = data
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "MIN_ROWS_TO_SPLIT", 2)
+        rows = TrainingData.from_arrays(X, y, weights, seed)
+    table = deduplicated(X, y, weights)
+    assert Counter(contents(rows)) == Counter(contents(table))
+    assert rows.n_training + rows.n_validation == rows.n_rows
+    part = rows.training_only()
+    assert part.n_rows == rows.n_training
+    assert np.shares_memory(part.X, rows.X)
 
 
 @given(weighted_tables())
@@ -108,8 +127,8 @@ def test_rows_that_are_all_different_and_count_alike_stay_as_they_are(n, seed):
         assert table.X is X
         assert table.y is y
         assert table.weights is None
-    held = table.validation_mask(n // 3, np.random.default_rng(seed))
-    first = np.random.default_rng(seed).permutation(n)[: n // 3]
+    held = validation_mask(table, seed)
+    first = np.random.default_rng([seed, 0]).permutation(n)[: n // 5 if n >= 20 else 0]
     assert sorted(first) == np.flatnonzero(held).tolist()
 
 
@@ -122,10 +141,10 @@ def test_many_counts_become_weights_and_few_become_rows(monkeypatch):
     assert contents(deduplicated(X.repeat([1, 2, 7], axis=0), y.repeat([1, 2, 7]))) == contents(table)
 
 
-def test_bad_weights_are_left_for_others_to_refuse():
-    X, y = np.zeros((2, 1)), np.zeros(2)
-    for weights in (np.zeros(2), np.array([1.0, -1.0])):
-        assert deduplicated(X, y, weights).weights is weights
+@pytest.mark.parametrize("weights", [[0.0, 0.0], [1.0, -1.0], [1.0, np.inf]])
+def test_bad_weights_are_refused(weights):
+    with pytest.raises(ValueError, match="weight"):
+        deduplicated(np.zeros((2, 1)), np.zeros(2), np.array(weights))
 
 
 def test_small_whole_numbers_hardly_ever_share_a_hash():
@@ -140,5 +159,5 @@ def test_a_million_rows_take_no_noticeable_time(kind):
     y = rng.normal(size=len(X)) if kind == "different" else rng.integers(5, size=len(X)).astype(float)
     started = time.process_time()
     table = deduplicated(X, y)
-    assert isinstance(table, Table)
+    assert isinstance(table, Deduplicated)
     assert time.process_time() - started < 2.0

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from fouriertree import FTG, CanonicalGP, OnePlusLambda, SymbolicRegressor
 from fouriertree.estimators.fitted import absolute_errors
 from fouriertree.expr import parse
+from fouriertree.fit.pipeline import FitPipeline
 from fouriertree.io.strict_json import encoded, plain
 from fouriertree.runs import RunFolder
 from fouriertree.runs.folder import FAILED, FINISHED, INTERRUPTED
@@ -136,10 +137,10 @@ def test_a_run_without_a_model_file_still_has_its_table(tmp_path, monkeypatch):
 def test_a_run_that_ends_with_an_error_has_failed_and_one_that_was_left_is_interrupted(
     error, status, tmp_path, monkeypatch
 ):
-    def fail(self, table, started):
+    def fail(self):
         raise error("no memory left")
 
-    monkeypatch.setattr(SymbolicRegressor, "_remember", fail)
+    monkeypatch.setattr(FitPipeline, "table", fail)
     regressor, X, y = small(run_dir=tmp_path)
     with pytest.raises(error):
         regressor.fit(X, y)

@@ -15,8 +15,9 @@ import pytest
 
 import fouriertree
 from fouriertree import FTG, SymbolicRegressor
-from fouriertree.estimators import regressor as estimator
+from fouriertree.estimators import single_fit
 from fouriertree.fit import memory, stopping
+from fouriertree.fit.pipeline import FitPipeline
 from fouriertree.fit.stopping import SAME_SIGNAL_SECONDS, InterruptCounter, Stop, uninterrupted
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="sends signals")
@@ -113,7 +114,7 @@ def test_two_signals_of_one_press_end_the_search_and_do_not_leave(noise):
 @pytest.mark.parametrize("where", ["compile_kernels_of", "draw_seed"])
 def test_ctrl_c_before_the_search_raises_and_leaves_an_unfitted_regressor(noise, monkeypatch, where):
     # The compiler works in another thread, and the signal arrives in this one.
-    monkeypatch.setattr(estimator, where, lambda *_: (press_ctrl_c(), time.sleep(0.1)))
+    monkeypatch.setattr(single_fit, where, lambda *_: (press_ctrl_c(), time.sleep(0.1)))
     model = SymbolicRegressor()
     before = dict(vars(model))
     with pytest.raises(KeyboardInterrupt):
@@ -161,9 +162,8 @@ def test_an_error_of_undisturbed_work_is_raised():
 
 
 def test_ctrl_c_while_the_table_is_made_changes_no_reason(noise, monkeypatch, tmp_path):
-    monkeypatch.setattr(
-        SymbolicRegressor, "_remember", lambda *a, r=SymbolicRegressor._remember: (press_ctrl_c(), r(*a))
-    )
+    made = FitPipeline.table
+    monkeypatch.setattr(FitPipeline, "table", lambda self: (press_ctrl_c(), made(self))[1])
     model = SymbolicRegressor(max_evaluations=1000, random_state=0).fit(*noise)
     assert model.stop_reason_ == "evaluations used up"
     assert_whole(model, noise[0], tmp_path)
@@ -200,7 +200,7 @@ def test_ctrl_c_at_a_random_moment_leaves_a_whole_regressor_or_an_unfitted_one(n
 def in_a_thread(model, X, y):
     thread = threading.Thread(target=model.fit, args=(X, y))
     thread.start()
-    while not hasattr(model, "_running"):
+    while not hasattr(model, "_stop"):
         time.sleep(0.001)
     return thread
 
@@ -246,7 +246,7 @@ def test_a_loss_that_needs_two_searches_is_stopped_in_the_first(noise):
 def test_the_first_reason_to_stop_stands():
     stop = Stop()
     stop.start_search(lambda: "memory used up")
-    stop.ask("stopped")
+    stop.request("stopped")
     stop.interrupt()
     assert stop() == "stopped"
 

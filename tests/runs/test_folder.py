@@ -24,8 +24,8 @@ def folder(tmp_path):
 
 def test_a_run_says_who_it_is(folder):
     again = RunFolder.open(folder.path)
-    assert again.about["seed"] == 7
-    assert again.about["id"] == folder.id == folder.path.name
+    assert again.metadata["seed"] == 7
+    assert again.metadata["id"] == folder.id == folder.path.name
 
 
 def test_two_checkpoints_are_kept_and_the_newest_is_read(folder):
@@ -128,7 +128,7 @@ def test_runs_are_listed_found_and_removed(tmp_path):
         folder.close()
     assert [run.id for run in list_runs(tmp_path)] == sorted(
         (folder.id for folder in folders),
-        key=lambda name: (RunFolder.open(tmp_path / name).about["created"], name),
+        key=lambda name: (RunFolder.open(tmp_path / name).metadata["created"], name),
     )
     assert find_run(tmp_path, "last").id == list_runs(tmp_path)[-1].id
     assert find_run(tmp_path, folders[0].id[-4:]).id == folders[0].id

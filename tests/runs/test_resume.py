@@ -138,7 +138,7 @@ def test_a_resumed_run_has_the_time_that_is_left_and_tells_its_new_limits(
     assert start.seconds == 499.0
     # 500 seconds are left but for what it takes to begin and to write the table.
     assert 400.0 < budget.time_limit - start.seconds < 500.0
-    assert RunFolder.open(run).about["parameters"]["time_limit"] == 1000.0
+    assert RunFolder.open(run).metadata["parameters"]["time_limit"] == 1000.0
 
 
 def test_other_data_are_refused(run, tmp_path):
@@ -171,7 +171,7 @@ def test_parameters_that_a_file_cannot_hold_are_asked_for(tmp_path):
 def test_a_store_that_cannot_be_written_costs_only_the_record(tmp_path):
     X, y = table(40)
     (tmp_path / "file").write_text("not a folder")
-    with pytest.warns(RunFolderWarning, match="the fit goes on without it"):
+    with pytest.warns(RunFolderWarning, match="the fit continues without it"):
         found = SymbolicRegressor(run_dir=tmp_path / "file" / "runs", max_evaluations=1000).fit(X, y)
     assert len(found.equations_) > 0
 

@@ -13,7 +13,7 @@ def offered(text, loss, complexity, everywhere=None):
 
 
 def texts(found):
-    return [terms[0].text() for _, terms in found.sums(100)]
+    return [terms[0].text() for _, terms in found.best(100)]
 
 
 def test_sums_of_another_target_are_not_compared_but_kept():

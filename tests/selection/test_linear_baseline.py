@@ -5,12 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fouriertree import EmpiricalSpace, Model, SymbolicRegressor, parse
+from fouriertree import Model, SymbolicRegressor, parse
 from fouriertree.criteria.losses import as_loss
-from fouriertree.criteria.rows import Rows
+from fouriertree.criteria.objective import Objective
+from fouriertree.data.training import TrainingData
+from fouriertree.engine import CompiledEngine
 from fouriertree.selection.linear_baseline import (
     FullLinearModel,
-    compared_with_linear_model,
+    compared_with_linear,
     full_linear_model,
     linear_models,
 )
@@ -41,7 +43,7 @@ def columns_of(terms):
 @given(st.integers(0, 10_000))
 def test_every_column_is_the_one_that_lowers_the_loss_most(seed):
     X, y, weights = table(seed)
-    found = linear_models(Rows(EmpiricalSpace(X, y, weights), np.arange(60) < 48, as_loss("squared", 0.5)), 5)
+    found = linear_models(TrainingData(X, y, weights, 48), 5)
     chosen: list[int] = []
     for terms in found:
         losses = {j: loss_of(X, y, weights, [*chosen, j]) for j in range(X.shape[1]) if j not in chosen}
@@ -53,7 +55,7 @@ def test_every_column_is_the_one_that_lowers_the_loss_most(seed):
 def test_lines_are_fitted_to_the_rows_that_the_search_saw():
     X, y, weights = table(3)
     seen = np.arange(60) < 48
-    *_, last = linear_models(Rows(EmpiricalSpace(X, y, weights), seen, as_loss("squared", 0.5)), 3)
+    *_, last = linear_models(TrainingData(X, y, weights, 48), 3)
     roots = np.sqrt(weights[seen])
     A = design(X[seen], columns_of(last)) * roots[:, None]
     assert np.allclose(last[0], np.linalg.lstsq(A, roots * y[seen], rcond=None)[0], rtol=1e-9)
@@ -62,7 +64,7 @@ def test_lines_are_fitted_to_the_rows_that_the_search_saw():
 def test_columns_that_are_constant_or_twins_are_left_out():
     X, y, weights = table(4)
     X = np.column_stack([X, np.full(60, 3.0), 2.0 * X[:, 0]])
-    found = linear_models(Rows(EmpiricalSpace(X, y, weights), np.ones(60, bool), as_loss("squared", 0.5)), 10)
+    found = linear_models(TrainingData(X, y, weights, 60), 10)
     assert len(found) == 4
 
 
@@ -70,7 +72,7 @@ def test_of_very_many_columns_the_ones_that_matter_are_found():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2000)) * rng.uniform(0.01, 100.0, 2000)
     y = X[:, 1234] / X[:, 1234].std() - X[:, 56] / X[:, 56].std() + 0.1 * rng.normal(size=200)
-    found = linear_models(Rows(EmpiricalSpace(X, y), np.arange(200) < 160, as_loss("squared", 0.5)), 3)
+    found = linear_models(TrainingData(X, y, np.ones(200), 160), 3)
     assert set(columns_of(found[1])) == {56, 1234}
 
 
@@ -106,7 +108,8 @@ def test_columns_that_tell_nothing_are_not_in_the_chosen_formula(seed):
 
 def all_rows(X, y, weights=None, loss="squared"):
     weights = np.ones(len(y)) if weights is None else weights
-    return Rows(EmpiricalSpace(X, y, weights), np.ones(len(y), bool), as_loss(loss, 0.5))
+    given = np.ones(len(y)) if weights is None else weights
+    return Objective(TrainingData(X, y, given, len(y)), as_loss(loss, 0.5), CompiledEngine())
 
 
 @given(st.integers(0, 10_000))
@@ -116,7 +119,7 @@ def test_the_line_through_all_columns_is_least_squares(seed):
     left = loss_of(X, y, weights, [0, 1, 2]) / spread
     X[:, 2] *= 1e-9
     found = full_linear_model(all_rows(X, y, weights))
-    assert (found.left, found.numbers) == (pytest.approx(left, abs=1e-9), 4)
+    assert (found.unexplained, found.n_parameters) == (pytest.approx(left, abs=1e-9), 4)
 
 
 def test_what_a_line_leaves_elsewhere_is_known():
@@ -128,7 +131,7 @@ def test_what_a_line_leaves_elsewhere_is_known():
         found = np.linalg.lstsq(design(X[:60], range(5)), y[:60], rcond=None)[0]
         errors = y[60:] - design(X[60:], range(5)) @ found
         line = full_linear_model(all_rows(X[:60], y[:60]))
-        expected.append(line.left * (60 + 6) / (60 - 6))
+        expected.append(line.unexplained * (60 + 6) / (60 - 6))
         elsewhere.append(np.mean(errors**2) / np.var(y[60:]))
     assert np.mean(expected) == pytest.approx(np.mean(elsewhere), abs=0.01)
 
@@ -137,13 +140,16 @@ def test_columns_that_are_there_twice_or_do_not_vary_change_nothing_of_the_line(
     X, y, _ = table(5)
     more = np.column_stack([X, 2.0 * X[:, 0] - X[:, 1], np.full(60, 7.0)])
     once, again = full_linear_model(all_rows(X, y)), full_linear_model(all_rows(more, y))
-    assert (again.left, again.numbers) == (pytest.approx(once.left, abs=1e-9), once.numbers)
+    assert (again.unexplained, again.n_parameters) == (
+        pytest.approx(once.unexplained, abs=1e-9),
+        once.n_parameters,
+    )
 
 
 def test_of_an_exact_line_nothing_is_left():
     X, _, _ = table(7)
     found = full_linear_model(all_rows(X, X @ np.arange(1.0, 5.0)))
-    assert found.left == pytest.approx(0.0, abs=1e-20)
+    assert found.unexplained == pytest.approx(0.0, abs=1e-20)
     assert not found.beats(0.0, 5)
     assert found.beats(0.5, 2)
 
@@ -183,8 +189,8 @@ def test_copies_of_rows_are_rows_of_more_weight():
     counts = np.arange(60) % 3 + 1
     weighted = full_linear_model(all_rows(X, y, counts.astype(float)))
     copied = full_linear_model(all_rows(np.repeat(X, counts, axis=0), np.repeat(y, counts)))
-    assert weighted.left == pytest.approx(copied.left, rel=1e-9)
-    assert weighted.rows == pytest.approx(copied.rows, rel=1e-12) == pytest.approx(120**2 / 280)
+    assert weighted.unexplained == pytest.approx(copied.unexplained, rel=1e-9)
+    assert weighted.n_rows == pytest.approx(copied.n_rows, rel=1e-12) == pytest.approx(120**2 / 280)
 
 
 def test_there_is_no_line_to_compare_with_where_rows_are_few_or_errors_are_not_squared():
@@ -196,13 +202,13 @@ def test_there_is_no_line_to_compare_with_where_rows_are_few_or_errors_are_not_s
 
 
 def test_a_formula_is_marked_where_the_line_is_better():
-    line = FullLinearModel(left=0.5, numbers=5, rows=60.0)
+    line = FullLinearModel(unexplained=0.5, n_parameters=5, n_rows=60.0)
     models = [Model.from_expression(parse("2.5*x0 + 1.5"))] * 3
     found = [
         Equation(model, 7, 1.0, 1.0, 1.0, r2, False)
         for model, r2 in zip(models, (0.2, 0.49, 0.6), strict=True)
     ]
-    assert [one.worse_than_linear for one in compared_with_linear_model(found, line)] == [True, False, False]
+    assert [one.worse_than_linear for one in compared_with_linear(found, line)] == [True, False, False]
 
 
 def test_many_weak_columns_are_not_given_up_for_a_short_formula():

@@ -147,7 +147,7 @@ def test_nice_numbers_lie_within_the_tolerance_and_cost_something(value, toleran
     for nice in short_constants(value, tolerance):
         assert abs(nice.value - value) <= tolerance
         assert nice.value != 0.0
-        assert nice.cost > 0.0
+        assert nice.length > 0.0
 
 
 WRITTEN = [(2.0, 2.0), (0.3334, 1 / 3), (-0.4999, -0.5), (6.2831, 2 * pi), (1234.0, 1234.0)]
@@ -155,7 +155,7 @@ WRITTEN = [(2.0, 2.0), (0.3334, 1 / 3), (-0.4999, -0.5), (6.2831, 2 * pi), (1234
 
 @pytest.mark.parametrize(("value", "nice"), WRITTEN)
 def test_the_cheapest_nice_number_is_the_one_that_people_write(value, nice):
-    found = min(short_constants(value, 1e-3 * abs(value)), key=lambda n: n.cost)
+    found = min(short_constants(value, 1e-3 * abs(value)), key=lambda n: n.length)
     assert found.value == pytest.approx(nice, rel=1e-15)
 
 

@@ -6,22 +6,15 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from fouriertree import EmpiricalSpace, Model, PrimitiveSet, SymbolicRegressor, parse
+from fouriertree import Model, PrimitiveSet, SymbolicRegressor, parse
+from fouriertree.criteria.archive import Candidate
 from fouriertree.criteria.losses import as_loss
-from fouriertree.criteria.rows import Rows
+from fouriertree.criteria.objective import Objective
+from fouriertree.data.training import TrainingData
 from fouriertree.engine import CompiledEngine
 from fouriertree.expr.complexity import Complexity
-from fouriertree.selection.table import (
-    COLUMNS,
-    Equation,
-    choose,
-    finalize,
-    least_squares,
-    max_terms_for,
-    pareto_table,
-    significant_terms,
-    table_text,
-)
+from fouriertree.selection.finalize import Equation, Finalizer, least_squares, significant_terms
+from fouriertree.selection.table import COLUMNS, choose, make_table, max_terms_for, table_text
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-2, 2, (60, 2))
@@ -29,8 +22,15 @@ NOISE = rng.normal(size=60)
 SEEN = np.arange(60) < 48
 
 
-def rows(y, seen=SEEN, loss="squared"):
-    return Rows(EmpiricalSpace(X[: len(y)], y), seen[: len(y)], as_loss(loss, 0.5))
+def objective(X, y, weights=None, n_training=None, loss="squared"):
+    """The objective of a fit to these rows as they are, the first `n_training` of them the training set."""
+    given = np.ones(len(y)) if weights is None else np.asarray(weights, float)
+    data = TrainingData(np.ascontiguousarray(X, float), np.asarray(y, float), given, n_training or len(y))
+    return Objective(data, as_loss(loss, 0.5), CompiledEngine())
+
+
+def rows(y, n_training=48, loss="squared"):
+    return objective(X[: len(y)], y, n_training=min(n_training, len(y)), loss=loss)
 
 
 def row(text, loss, validation=None, complexity=None):
@@ -44,33 +44,34 @@ def row(text, loss, validation=None, complexity=None):
 
 
 def made(coefficients, texts, data, names=None):
-    terms = tuple(coefficients), tuple(map(parse, texts))
-    return finalize(terms, data, PrimitiveSet.default(), Complexity(), names)
+    candidate = Candidate(tuple(coefficients), tuple(map(parse, texts)))
+    return Finalizer(data, PrimitiveSet.default(), Complexity(), names)(candidate)
 
 
 def table_of(found, data, lines=()):
-    return pareto_table(found, data, data, lines)
+    table = make_table(found, data, data, lines)
+    return table.equations, table.frame
 
 
 def test_of_an_exact_sum_only_the_terms_that_it_needs_stay():
-    space = EmpiricalSpace(X, 3 * X[:, 0] ** 2 - X[:, 1])
+    space = objective(X, 3 * X[:, 0] ** 2 - X[:, 1])
     trees = [parse(t) for t in ("1", "x0^2", "x0^2 + x1", "x1", "exp(x0)")]
     values = CompiledEngine().evaluate(trees, X)
     kept, best = significant_terms(space, least_squares(space, values), trees)
-    assert np.allclose(best @ values[kept], space.y, atol=1e-10)
+    assert np.allclose(best @ values[kept], space.data.y, atol=1e-10)
     assert [str(trees[i]) for i in kept] == ["x0^2", "x1"]
 
 
 def test_of_a_sum_that_is_not_exact_every_term_beyond_rounding_stays():
-    space = EmpiricalSpace(X, NOISE)
+    space = objective(X, NOISE)
     trees = [parse(t) for t in ("1", "x0^2", "x1")]
     coefficients = least_squares(space, CompiledEngine().evaluate(trees, X))
     assert significant_terms(space, coefficients, trees)[0] == [0, 1, 2]
 
 
 def test_least_squares_does_not_mind_units():
-    space = EmpiricalSpace(X * [1e-30, 1e25], 2 * X[:, 0] - 5 * X[:, 1])
-    assert np.allclose(least_squares(space, space.X.T) * [1e-30, 1e25], [2, -5])
+    space = objective(X * [1e-30, 1e25], 2 * X[:, 0] - 5 * X[:, 1])
+    assert np.allclose(least_squares(space, space.data.X.T) * [1e-30, 1e25], [2, -5])
 
 
 def test_numbers_are_drawn_together_and_equal_terms_merged():
@@ -82,12 +83,12 @@ def test_numbers_are_drawn_together_and_equal_terms_merged():
 def test_a_finished_formula_has_the_numbers_that_fit_all_rows_best():
     y = 1.234567 * X[:, 0] - 0.7654321 * X[:, 1] + 0.1 * NOISE
     found = made([1.1, -0.9], ["x0", "x1"], rows(y))
-    best = least_squares(EmpiricalSpace(X, y), X.T)
+    best = least_squares(objective(X, y), X.T)
     least = np.mean((y - best @ X.T) ** 2)
     # Short numbers may stand for the best ones where the data hardly notice.
-    assert least <= found.final_loss <= 1.1 * least
+    assert least <= found.loss <= 1.1 * least
     errors = y - (1.1 * X[:, 0] - 0.9 * X[:, 1])
-    assert found.loss == pytest.approx(np.mean(errors[SEEN] ** 2))
+    assert found.training_loss == pytest.approx(np.mean(errors[SEEN] ** 2))
     assert found.validation_loss == pytest.approx(np.mean(errors[~SEEN] ** 2))
 
 
@@ -135,17 +136,17 @@ def test_what_is_better_only_on_the_rows_that_it_saw_is_no_row():
 
 def test_formulas_of_a_sample_are_judged_by_all_rows():
     y = 2.0 * X[:, 0] + NOISE
-    few = rows(y).sample(20, seed=0)
-    assert len(few.space.y) == len(few.seen) == 20
-    kept, table = pareto_table([made([1.0], ["1"], few), made([2.0], ["x0"], few)], few, rows(y))
-    assert len(kept) == 2
-    for row, loss in zip(kept, table["loss"], strict=True):
+    few = replace(rows(y), data=rows(y).data.sample(20, seed=0))
+    assert few.data.n_rows == 20
+    table = make_table([made([1.0], ["1"], few), made([2.0], ["x0"], few)], few, rows(y))
+    assert len(table.equations) == 2
+    for row, loss in zip(table.equations, table.frame["loss"], strict=True):
         assert loss == pytest.approx(np.mean((y - row.model.predict(X)) ** 2))
 
 
 def chosen(found, data, selection="mdl"):
     kept, table = table_of(found, data)
-    return kept[choose(table, len(data.space.y), selection)].model.text()
+    return kept[choose(table, data.data.n_rows, selection)].model.text()
 
 
 def test_the_first_of_equally_exact_rows_is_chosen():
@@ -173,7 +174,7 @@ def test_accuracy_looks_at_the_rows_that_were_held_back():
 
 def test_accuracy_looks_at_all_rows_where_none_were_held_back():
     found = [row("x0", 1.0, np.nan), row("x0^2 + x1", 0.9, np.nan), row("sin(x0*x1) + x0^2", 0.5, np.nan)]
-    assert chosen(found, rows(NOISE, np.ones(60, bool)), "accuracy") == "sin(x0*x1) + x0^2"
+    assert chosen(found, rows(NOISE, 60), "accuracy") == "sin(x0*x1) + x0^2"
 
 
 def test_best_stops_where_more_complexity_gains_little():
@@ -223,12 +224,12 @@ def test_log_odds_get_the_numbers_of_largest_likelihood():
     row = made([1.0, 0.5], ["x0", "1"], data)
 
     def cost(c):
-        return data.cost(c[0] * X[:, 0] + c[1])
+        return data.mean_loss(c[0] * X[:, 0] + c[1])
 
     best = minimize(cost, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-13})
-    assert row.final_loss <= best.fun + 1e-6
-    assert row.r2 == pytest.approx(1.0 - row.final_loss / data.baseline_loss())
-    assert len(row.errors) == 0
+    assert row.loss <= best.fun + 1e-6
+    assert row.r2 == pytest.approx(1.0 - row.loss / data.baseline)
+    assert len(row.validation_errors) == 0
 
 
 def test_log_odds_are_verified_with_numbers_that_the_rows_held_back_did_not_help_to_find():
@@ -236,7 +237,7 @@ def test_log_odds_are_verified_with_numbers_that_the_rows_held_back_did_not_help
     clean = made([0.5], ["x0"], rows(y, loss="logistic"))
     wrong = np.where(SEEN, y, 1.0 - y)
     spoiled = made([0.5], ["x0"], rows(wrong, loss="logistic"))
-    assert spoiled.loss == clean.loss
+    assert spoiled.training_loss == clean.training_loss
     assert spoiled.validation_loss > clean.validation_loss
 
 

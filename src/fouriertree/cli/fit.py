@@ -82,16 +82,18 @@ def fit_table(
     """Read, search, judge, write, print: what `fit`, `demo` and `runs resume` have in common."""
     from fouriertree.cli.fitting.checks import check_guesses
     from fouriertree.data.checks import draw_seed
+    from fouriertree.estimators.single_fit import RunContext
 
     # Drawn here and not by the regressor, since it also says which rows are kept aside.
     seed = draw_seed(request.settings["random_state"])
     sample, others = samples(request, seed)
     check_guesses(request.settings.get("guesses", []), sample.X, request.settings.get("operators"))
-    regressor = make_regressor({**request.settings, "random_state": seed}, request, folder)
+    regressor = make_regressor({**request.settings, "random_state": seed}, folder)
     interrupts.regressor = regressor
     with warnings_as_notes():
         with refusals_as_input_errors():
-            regressor.fit(sample.X, sample.y, sample.weights)
+            context = RunContext(folder, request.notes)
+            regressor.fit_run(sample.X, sample.y, sample.weights, context=context, stop=interrupts.stop)
         interrupts.announce()
         from fouriertree.cli.fitting.holdout import judge
 
@@ -101,16 +103,12 @@ def fit_table(
         outcome.finish(request.files)
 
 
-def make_regressor(
-    settings: dict[str, Any], request: FitRequest, folder: RunFolder | None
-) -> SymbolicRegressor:
+def make_regressor(settings: dict[str, Any], folder: RunFolder | None) -> SymbolicRegressor:
     from fouriertree.estimators.regressor import SymbolicRegressor
 
     if folder is not None:
         return SymbolicRegressor.of_run(folder, progress=True, **settings)
-    regressor = SymbolicRegressor(progress=True, **settings)
-    regressor._run_notes = request.notes
-    return regressor
+    return SymbolicRegressor(progress=True, **settings)
 
 
 @contextmanager

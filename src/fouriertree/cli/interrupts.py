@@ -23,19 +23,16 @@ class Interrupts:
         self.number: int | None = None
         self.regressor: object | None = None  #: the one that searches, once there is one
         self.presses = InterruptCounter()
+        self.stop = Stop()
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         if not self.presses.another():
             return
         self.number = self.number or number
-        fit: Stop | None = getattr(self.regressor, "_running", None)
-        if self.presses.count == 1 and (self.searched or (fit is not None and fit.searching)):
-            if fit is not None:
-                fit.ask(INTERRUPTED)
+        if self.presses.count == 1 and (self.searched or self.stop.searching):
+            self.stop.request(INTERRUPTED)
             return
-        if fit is not None:
-            fit.leaving = True
-        raise KeyboardInterrupt
+        self.stop.leave()
 
     @property
     def searched(self) -> bool:

@@ -1,63 +1,86 @@
-"""An archive of candidates: of every complexity some of the best."""
+"""The candidates that searches report, and an archive of the best of every complexity."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-
+from fouriertree.criteria.description_length import approximate_length
+from fouriertree.criteria.pareto import pareto_front
 from fouriertree.expr import Expression
 
-#: offered sums of one complexity that are kept, and how much worse than a simpler one they may be
+#: candidates of one complexity that are kept, and the largest ratio of their loss to that of a simpler one
 KEPT, NEAR = 3, 1.1
-#: sums beside a front that are finished at most
-MOST_OTHERS = 20
+#: candidates near the Pareto front that are finalized at most
+MAX_NEAR_FRONT = 20
 
-Candidate = tuple[tuple[float, ...], tuple[Expression, ...]]
+
+class Candidate(NamedTuple):
+    """A sum Σ coefficients[i]·expressions[i]."""
+
+    coefficients: tuple[float, ...]
+    expressions: tuple[Expression, ...]
+
+
+class Entry(NamedTuple):
+    """A candidate with the loss that ranks it."""
+
+    loss: float
+    candidate: Candidate
+
+    def to_plain(self) -> list[Any]:
+        return [self.loss, *map(list, self.candidate)]
+
+    @classmethod
+    def from_plain(cls, plain: Sequence[Any]) -> Entry:
+        loss, coefficients, expressions = plain
+        return cls(loss, Candidate(tuple(coefficients), tuple(expressions)))
+
+
+class Ranked(NamedTuple):
+    """A candidate worth finalizing; those of the Pareto front come first, then the shortest descriptions."""
+
+    near_front: bool
+    description: float
+    candidate: Candidate
 
 
 class CandidateArchive:
-    """Of every complexity some of the best sums, by one of their losses."""
+    """Of every complexity some of the best candidates, by one of their losses."""
 
     def __init__(self) -> None:
-        self.groups: dict[int, list[tuple[float, Candidate]]] = {}
+        self.entries: dict[int, list[Entry]] = {}
 
-    def add(self, complexity: int, loss: float, terms: Candidate) -> None:
-        known = self.groups.setdefault(complexity, [])
-        known.append((loss, terms))
-        known.sort(key=lambda entry: entry[0])
+    def add(self, complexity: int, loss: float, candidate: Candidate) -> None:
+        known = self.entries.setdefault(complexity, [])
+        known.append(Entry(loss, candidate))
+        known.sort(key=lambda entry: entry.loss)
         del known[KEPT:]
 
-    def worth_finalizing(self, n_rows: int, near: float = NEAR) -> list[tuple[bool, float, Candidate]]:
-        """(whether it is beside the front, description, sum), without those that a simpler one beats clearly.
+    def front(self) -> dict[int, Entry]:
+        """The Pareto front by complexity."""
+        best = {size: known[0] for size, known in self.entries.items() if known[0].loss < float("inf")}
+        chosen = pareto_front(best, lambda complexity: complexity, lambda complexity: best[complexity].loss)
+        return {complexity: best[complexity] for complexity in chosen}
 
-        All of the front, and of many others those with the shortest descriptions.
-        """
-        front: list[tuple[bool, float, Candidate]] = []
-        others: list[tuple[bool, float, Candidate]] = []
-        best = np.inf
-        for size, entries in sorted(self.groups.items()):
-            for i, (loss, terms) in enumerate(entries):
-                if loss < near * best:
-                    beside = i > 0 or loss >= best
-                    description = 0.5 * n_rows * float(np.log(max(loss, np.finfo(float).tiny))) + 1.5 * size
-                    (others if beside else front).append((beside, description, terms))
-            best = min(best, entries[0][0])
-        return front + sorted(others, key=lambda entry: entry[1])[:MOST_OTHERS]
+    def worth_finalizing(self, n_rows: int, near: float = NEAR) -> list[Ranked]:
+        """All of the Pareto front, and of the candidates near it those with the shortest descriptions."""
+        front, others = self.front(), []
+        ranked = [
+            Ranked(False, approximate_length(n_rows, entry.loss, complexity), entry.candidate)
+            for complexity, entry in front.items()
+        ]
+        best = float("inf")
+        for complexity, entries in sorted(self.entries.items()):
+            for entry in entries:
+                if entry.loss < near * best and entry is not front.get(complexity):
+                    length = approximate_length(n_rows, entry.loss, complexity)
+                    others.append(Ranked(True, length, entry.candidate))
+            best = min(best, entries[0].loss)
+        return ranked + sorted(others, key=lambda rank: rank.description)[:MAX_NEAR_FRONT]
 
     def state(self) -> list[Any]:
-        return [[size, list(map(plain_entry, known))] for size, known in self.groups.items()]
+        return [[size, [entry.to_plain() for entry in known]] for size, known in self.entries.items()]
 
     def restore(self, saved: Sequence[Any]) -> None:
-        self.groups = {size: list(map(entry_of, known)) for size, known in saved}
-
-
-def plain_entry(entry: tuple[float, Candidate]) -> list[Any]:
-    loss, (coefficients, expressions) = entry
-    return [loss, list(coefficients), list(expressions)]
-
-
-def entry_of(plain: Sequence[Any]) -> tuple[float, Candidate]:
-    loss, coefficients, expressions = plain
-    return loss, (tuple(coefficients), tuple(expressions))
+        self.entries = {size: [Entry.from_plain(plain) for plain in known] for size, known in saved}

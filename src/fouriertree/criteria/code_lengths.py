@@ -1,4 +1,8 @@
-"""What the parts of a formula cost, in nats, when descriptions are compared."""
+"""Code lengths of the parts of an equation, in nats: every constant that description lengths depend on is here.
+
+Where nothing else is said, a value was chosen by looking at test rows of splits of the twelve blackbox tables
+(`make bench-choice`), among some dozens of settings.
+"""
 
 from __future__ import annotations
 
@@ -11,45 +15,53 @@ import numpy as np
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import ADD, CONST, MUL, NEG, SUB, VAR
 
-#: one unit of complexity
+#: one unit of complexity; in theory log k, with k operators and leaves to choose from
 NATS_PER_COMPLEXITY = 1.75
-#: a number, for every factor e by which the fit is better; ½ in theory, where nothing is known beforehand
+#: a fitted constant, per factor e by which the fit is better; ½ in theory, with a flat prior
 NATS_PER_FACTOR_E = 0.35
-#: a line: that columns tell anything of y at all has to be seen first
+#: a linear model: that the features have an effect at all
 LINEAR_MODEL_NATS = 3.0
-#: a scaled feature where nothing is explained, and more where there is a law: see `feature_code_length`
-COLUMN, FEATURE_NATS_SLOPE = 0.25, 0.25
-#: which columns it is, per nat of their number of choices: columns at hand are seldom there by chance
+#: a scaled feature where nothing is explained, and per squared nat that is: see `feature_code_length`
+FEATURE_NATS, FEATURE_NATS_SLOPE = 0.25, 0.25
+#: weight of the log-number of subsets of features; 1 in theory, where all subsets are equally likely
 SUBSET_WEIGHT = 0.5
-#: rows for every nat that a column costs at least: it has to explain somewhat more than one per cent of what is left
+#: rows per nat that a feature needs at least: it has to explain more than about one per cent of the residual
 ROWS_PER_FEATURE_NAT = 160
-#: complexity of a term that is a column with a number, and of one that is but a column, or but a number
+#: complexity of a·x as a term of a sum, and of x or a constant alone, from the definition of complexity
 SCALED_FEATURE, BARE_FEATURE = 4, 2
+#: a rounded constant: its sign and exponent, and log 10 per digit, from theory
+ROUNDED_NATS, DIGIT_NATS = 1.0, 2.3
+#: a multiple of π or 1/π: log of the units to choose from, and some more since such multiples lie dense
+PI_NATS = 1.5
+#: share of the variance beyond which there is no law whose constants could be short, and the weight of savings there
+NOISY, NOISY_WEIGHT = 0.02, 0.25
+#: most that a coefficient of zero saves: itself, and the term behind it
+TERM_NATS = 6.0
 
 
 def constant_code_length(n: int, explained: float) -> float:
-    """A fitted number, written as precisely as n rows know it; `explained` is −log of the share left unexplained."""
-    # Where rows are few, a number takes away one of them: up to the full half.
-    per_digit = min(0.5, NATS_PER_FACTOR_E + 1.0 / n)
-    return float(0.5 * np.log(n) + per_digit * explained)
+    """A fitted constant, coded as precisely as n rows determine it; `explained` is −log of the unexplained share."""
+    # With few rows, a constant costs one of them: up to the full half.
+    per_factor = min(0.5, NATS_PER_FACTOR_E + 1.0 / n)
+    return float(0.5 * np.log(n) + per_factor * explained)
 
 
 def feature_code_length(n: int, explained: float) -> float:
-    """A term that is a column with a fitted number, in a sum that leaves exp(−explained) of the variance unexplained.
+    """A term a·x in a sum that leaves exp(−explained) of the variance unexplained.
 
-    Other terms are chosen among millions, this one among the columns.  Where most is unexplained there is no law to be
-    found, and every column that tells a little makes predictions better; the more is explained, the more likely there
-    is a law, in which a column has to prove itself like any other term.  Where rows are many, a column may be beyond
-    doubt and yet not worth reading.
+    Other terms are selected from millions, this one from the features.  Where most is unexplained, there is no law to
+    be found, and every feature with a small effect improves predictions; the more is explained, the more likely there
+    is a law, in which a feature competes with all other terms.  With many rows, an effect may be significant and yet
+    too small to be worth a term.
     """
-    free = max(COLUMN + FEATURE_NATS_SLOPE * explained**2, n / ROWS_PER_FEATURE_NAT)
+    free = max(FEATURE_NATS + FEATURE_NATS_SLOPE * explained**2, n / ROWS_PER_FEATURE_NAT)
     return min(free, SCALED_FEATURE * NATS_PER_COMPLEXITY + constant_code_length(n, explained))
 
 
-def subset_code_length(chosen: int, columns: int) -> float:
-    """Which columns they are, of so many: nothing if all, and most if half of them are chosen."""
-    k = min(chosen, columns)
-    return SUBSET_WEIGHT * (lgamma(columns + 1) - lgamma(k + 1) - lgamma(columns - k + 1))
+def subset_code_length(chosen: int, n_features: int) -> float:
+    """Which features were selected: ½·log C(n_features, chosen)."""
+    k = min(chosen, n_features)
+    return SUBSET_WEIGHT * (lgamma(n_features + 1) - lgamma(k + 1) - lgamma(n_features - k + 1))
 
 
 def is_feature(term: Expression) -> bool:
@@ -57,13 +69,13 @@ def is_feature(term: Expression) -> bool:
 
 
 def constants_of_linear_terms(whole: Expression) -> set[int]:
-    """Positions of the numbers that are terms of a sum, or stand in front of a column there.
+    """Positions of the intercepts of a sum, and of the coefficients of its features.
 
     >>> from fouriertree.expr import parse
     >>> sorted(constants_of_linear_terms(parse("2.5*x0 + 3.5*sin(1.5*x1) - 4.5")))
     [0, 10]
     """
-    found: set[int] = set()
+    positions: set[int] = set()
     waiting = [len(whole) - 1]
     while waiting:
         top = waiting.pop()
@@ -71,35 +83,35 @@ def constants_of_linear_terms(whole: Expression) -> set[int]:
         if whole.op[top] in (ADD, SUB, NEG):
             waiting += children
         elif whole.op[top] == CONST:
-            found.add(top)
+            positions.add(top)
         elif whole.op[top] == MUL:
             kinds = {int(whole.op[child]): child for child in children}
             if set(kinds) == {CONST, VAR}:
-                found.add(kinds[CONST])
-    return found
+                positions.add(kinds[CONST])
+    return positions
 
 
 @dataclass(frozen=True)
 class ShortConstant:
-    """A number that can be written shortly, and what writing it costs in nats."""
+    """A constant with a short code."""
 
     value: float
-    cost: float
+    length: float  #: of its code, in nats
 
 
 def short_constants(value: float, tolerance: float) -> Iterator[ShortConstant]:
-    """Short numbers within `tolerance`: fractions, multiples of π and of 1/π, decimals; cheapest first in each kind."""
+    """Short constants within `tolerance`: fractions, multiples of π and 1/π, decimals; shortest first of each kind."""
     yield from _fractions(value, tolerance)
     for digits in (1, 2, 3, 4):
         rounded = float(f"{value:.{digits - 1}e}")
         if rounded and abs(rounded - value) <= tolerance:
-            yield ShortConstant(rounded, 1.0 + 2.3 * digits)
+            yield ShortConstant(rounded, ROUNDED_NATS + DIGIT_NATS * digits)
             return
 
 
 def _fractions(value: float, tolerance: float) -> Iterator[ShortConstant]:
-    for unit, extra in ((1.0, 0.0), (pi, 1.5), (1.0 / pi, 1.5)):
-        # Multiples of π lie dense: only one that is nearly exact is more than chance.
+    for unit, extra in ((1.0, 0.0), (pi, PI_NATS), (1.0 / pi, PI_NATS)):
+        # Multiples of π lie dense: only one that is nearly exact is significant.
         near = tolerance if unit == 1.0 else min(tolerance, 1e-3 * abs(value))
         for q in (1, 2, 3, 4, 5, 6, 8):
             p = round(value / unit * q)
@@ -108,19 +120,20 @@ def _fractions(value: float, tolerance: float) -> Iterator[ShortConstant]:
 
 
 def constant_lengths(expression: Expression, fitted: float, decimals: bool = True) -> list[float]:
-    """What writing down each number of a formula costs, in nats: `fitted`, or less for one that is short.
+    """Code lengths of the constants of an expression: `fitted`, or less for a short one.
 
-    Without `decimals`, only fractions are short: what was rounded has been fitted before.
+    Without `decimals`, only fractions are short: with few rows, a rounded constant is still a fitted one.
 
     >>> from fouriertree.expr import parse
-    >>> [round(cost, 1) for cost in constant_lengths(parse("2.71*x0^2 + sin(x0/3)"), 9.0)]
+    >>> [round(length, 1) for length in constant_lengths(parse("2.71*x0^2 + sin(x0/3)"), 9.0)]
     [7.9, 1.4]
     """
-    numbers = expression.const[expression.op == CONST].tolist()
-    return [constant_length(value, fitted, decimals) for value in numbers if value != 0.0]
+    constants = expression.const[expression.op == CONST].tolist()
+    return [constant_length(value, fitted, decimals) for value in constants if value != 0.0]
 
 
 def constant_length(value: float, fitted: float, decimals: bool = True) -> float:
+    """Code length of one constant."""
     short = short_constants if decimals else _fractions
-    costs = (nice.cost for nice in short(value, 1e-14 * abs(value)) if nice.cost < fitted)
-    return min(costs, default=fitted)
+    lengths = (c.length for c in short(value, 1e-14 * abs(value)) if c.length < fitted)
+    return min(lengths, default=fitted)

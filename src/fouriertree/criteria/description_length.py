@@ -1,4 +1,4 @@
-"""How long the description of a table by a formula is: the errors, the numbers and the form."""
+"""Description length (MDL) of a target by an equation: errors, constants and form."""
 
 from __future__ import annotations
 
@@ -18,70 +18,76 @@ from fouriertree.criteria.code_lengths import (
     is_feature,
     subset_code_length,
 )
-from fouriertree.criteria.rows import Rows
+from fouriertree.criteria.objective import Objective
 from fouriertree.model import Model
 
-#: with fewer rows, a rounded number is as dear as a fitted one
+#: with fewer rows, a rounded constant has the code length of a fitted one
 FEW_ROWS = 20
-#: rows that count at most: a longer formula must be worth it to a reader, too
+#: rows that count at most: a longer equation must also be worth reading
 MOST_ROWS = 10_000
 
 
-def description_length(model: Model, complexity: int, loss: float, rows: Rows, exact: float) -> float:
-    """In nats, up to a constant: ½·n·log(r) + Σ numbers + 1.75·complexity, with r the share that is left unexplained.
+def approximate_length(n_rows: int, loss: float, complexity: int) -> float:
+    """Description length of a candidate whose constants are not final, in nats, up to a constant."""
+    return 0.5 * n_rows * float(np.log(max(loss, np.finfo(float).tiny))) + 1.5 * complexity
 
-    A fitted number is written down as precisely as the data know it, ½·log(n) + 0.35·log(1/r); a short one costs less.
-    Scaled features, and the constant, cost less than other terms, see `feature_code_length`.  The first part is
-    twice as long for absolute errors, and n·loss for log-odds; there is no end where numbers are as many as the rows,
-    which they interpolate.
+
+def description_length(model: Model, complexity: int, loss: float, objective: Objective) -> float:
+    """½·n·log(r) + Σ constants + 1.75·complexity in nats, up to a constant, with r the unexplained share.
+
+    A fitted constant is coded as precisely as the data determine it, ½·log(n) + 0.35·log(1/r); a short one has a
+    shorter code.  Scaled features, and the intercept, have shorter codes than other terms, see `feature_code_length`.
+    The first part is n·log(r) for absolute errors, and n·loss for log-odds.  Infinite where there are as many constants
+    as rows, since they interpolate.
     """
-    n = min(len(rows.space.y), MOST_ROWS)
-    tiny = max(exact, np.finfo(float).tiny)
-    spread = max(rows.baseline_loss(), tiny)
-    log_share = np.log(max(loss, tiny) / spread)
+    data, kind = objective.data, objective.loss
+    n = min(data.n_rows, MOST_ROWS)
+    tiny = max(objective.exact, np.finfo(float).tiny)
+    baseline = max(objective.baseline, tiny)
+    log_share = np.log(max(loss, tiny) / baseline)
     explained = float(max(-log_share, 0.0))
-    fitted, decimals = constant_code_length(n, 0.0 if rows.loss.logistic else explained), n >= FEW_ROWS
-    numbers = constant_lengths(model.expression, fitted, decimals)
-    if len(numbers) >= n - 1:
+    fitted, decimals = constant_code_length(n, 0.0 if kind.logistic else explained), n >= FEW_ROWS
+    constants = constant_lengths(model.expression, fitted, decimals)
+    if len(constants) >= n - 1:
         return np.inf
-    plain = _Plain.terms_of(model, fitted, decimals)
-    form = sum(numbers) + NATS_PER_COMPLEXITY * complexity
-    form -= plain.discount(feature_code_length(n, explained), rows.space.n_columns)
-    if plain.columns and plain.is_all:
+    linear = _LinearTerms.of(model, fitted, decimals)
+    form = sum(constants) + NATS_PER_COMPLEXITY * complexity
+    form -= linear.discount(feature_code_length(n, explained), data.n_features)
+    if linear.n_features and linear.is_all:
         form += LINEAR_MODEL_NATS
-    if rows.loss.logistic:
+    if kind.logistic:
         # The mean loss of log-odds is in nats already.
-        return float(n * (loss - spread) + form)
-    power = 1.0 if rows.loss.name in ("absolute", "quantile") else 0.5
+        return float(n * (loss - baseline) + form)
+    power = 1.0 if kind.name in ("absolute", "quantile") else 0.5
     return float(power * n * log_share + form)
 
 
 @dataclass(frozen=True)
-class _Plain:
-    """The columns and the constant of a sum, and what each costs as a term of its size."""
+class _LinearTerms:
+    """The features and the intercept of a sum, and the code length of each as a term like any other."""
 
-    costs: list[float]
-    columns: int
+    lengths: list[float]
+    n_features: int
     is_all: bool
 
     @classmethod
-    def terms_of(cls, model: Model, fitted: float, decimals: bool) -> _Plain:
-        costs, columns = [], 0
+    def of(cls, model: Model, fitted: float, decimals: bool) -> _LinearTerms:
+        lengths, n_features = [], 0
         for coefficient, term in zip(model.coefficients, model.expressions, strict=True):
             if term.size == 1:
-                column = is_feature(term)
-                value = coefficient if column else coefficient * float(term.const[0])
-                bare = column and abs(value) == 1.0
-                number = 0.0 if bare or value == 0.0 else constant_length(value, fitted, decimals)
-                units = SCALED_FEATURE if column and not bare else BARE_FEATURE
-                costs.append(NATS_PER_COMPLEXITY * units + number)
-                columns += column
-        is_all = len(costs) == model.n_terms
+                feature = is_feature(term)
+                value = coefficient if feature else coefficient * float(term.const[0])
+                bare = feature and abs(value) == 1.0
+                constant = 0.0 if bare or value == 0.0 else constant_length(value, fitted, decimals)
+                units = SCALED_FEATURE if feature and not bare else BARE_FEATURE
+                lengths.append(NATS_PER_COMPLEXITY * units + constant)
+                n_features += feature
+        is_all = len(lengths) == model.n_terms
         if is_all:
-            costs[0] -= NATS_PER_COMPLEXITY  # which is added to nothing
-        return cls(costs, columns, is_all)
+            lengths[0] -= NATS_PER_COMPLEXITY  # the first term needs no plus sign
+        return cls(lengths, n_features, is_all)
 
-    def discount(self, price: float, of_columns: int) -> float:
-        """By how much they are cheaper than other terms."""
-        cheaper = sum(max(0.0, cost - price) for cost in self.costs)
-        return max(0.0, cheaper - subset_code_length(self.columns, of_columns))
+    def discount(self, feature_length: float, n_features: int) -> float:
+        """How much shorter their codes are than those of other terms."""
+        saved = sum(max(0.0, length - feature_length) for length in self.lengths)
+        return max(0.0, saved - subset_code_length(self.n_features, n_features))

@@ -1,6 +1,6 @@
-"""Rows that count more than once: a row of weight 3 is that row three times, and one of weight 0 is none.
+"""Duplicate rows and whole weights: a row of weight 3 is that row three times, and one of weight 0 is none.
 
-Both are brought to one form before anything else looks at the data, so that the same formulas come out, to the bit.
+Both are brought to one form before anything else looks at the data, so that the same equations come out, to the bit.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Hashes = NDArray[np.uint64]
-Numbers = NDArray[np.intp]
+Integers = NDArray[np.intp]
 
 #: rows at most into which whole weights are turned; beyond, how often a row counts is a weight, which is as good
 MOST_ROWS = 100_000
@@ -25,41 +25,27 @@ EXACT_COUNTS = 2.0**53
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """Data in the form in which repeats do not matter.
+class Deduplicated:
+    """Rows in the form in which repetitions do not matter.
 
-    group: numbers such that rows of equal x have the same one, for these are not independent and must not be separated
-        when rows are held back; None if every row stands for itself.
-    distinct: the rows without repeats, and how much each counts.
+    `group` numbers the rows such that rows with equal features have the same number: they are not independent, and a
+    validation set takes all of them or none; None if all rows differ.  `distinct` are the rows without repetitions
+    where X and y have some.
     """
 
     X: Floats
     y: Floats
-    weights: Floats | None
-    group: Numbers | None
-    distinct: tuple[Floats, Floats, Floats | None]
-
-    @classmethod
-    def plain(cls, X: Floats, y: Floats, weights: Floats | None = None) -> Table:
-        return cls(X, y, weights, None, (X, y, weights))
-
-    def validation_mask(self, most: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Which rows to hold back: whole groups, drawn at random, of at most so many rows together."""
-        group = np.arange(len(self.y)) if self.group is None else self.group
-        sizes = np.bincount(group)
-        order = rng.permutation(len(sizes))
-        taken = np.zeros(len(sizes), dtype=bool)
-        taken[order[np.cumsum(sizes[order]) <= most]] = True
-        found: NDArray[np.bool_] = taken[group]
-        return found
+    weights: Floats | None = None
+    group: Integers | None = None
+    distinct: tuple[Floats, Floats, Floats] | None = None
 
 
-def deduplicated(X: Floats, y: Floats, weights: Floats | None = None) -> Table:
-    """The same table for a row of weight k and for k such rows, X (n_rows, n_columns) and y (n_rows,).
+def deduplicated(X: Floats, y: Floats, weights: Floats | None = None) -> Deduplicated:
+    """The same rows for a row of weight k and for k such rows, X (n_rows, n_features) and y (n_rows,).
 
-    Rows of weight zero are dropped, equal rows are one whose weights are added up.  Whole weights, without a factor
-    that all have in common, then say how often a row is there; others are weights, and in both cases the order of the
-    rows depends on nothing but the rows.  Rows that are all different and count alike stay as they are.
+    Rows of weight zero are dropped; equal rows are merged, and their weights added.  Whole weights, divided by their
+    greatest common divisor, then repeat rows; others stay weights.  In both cases the order of the rows depends on the
+    rows alone.  Rows that are all different and have equal weights stay as they are.
 
     >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array([1.0, 4.0, 9.0])
     >>> np.sort(deduplicated(X, y, np.array([2.0, 0.0, 4.0])).y)
@@ -67,26 +53,33 @@ def deduplicated(X: Floats, y: Floats, weights: Floats | None = None) -> Table:
     >>> deduplicated(X, y, np.array([2.0, 2.0, 2.0])).weights is None
     True
     """
-    if weights is not None and ((weights < 0.0).any() or not weights.any()):
-        return Table.plain(X, y, weights)  # for others to refuse
     if weights is not None:
+        check_weights(weights)
         used = weights > 0.0
         if not used.all():
             X, y, weights = X[used], y[used], weights[used]
         weights = _moderate(weights)
     if (weights is None or _alike(weights)) and _all_different(y):
-        return Table.plain(X, y)
+        return Deduplicated(X, y)
     first, totals = _merged(X, y, np.ones(len(y)) if weights is None else weights)
     if _alike(totals):
         first.sort()
-        return Table.plain(X, y) if len(first) == len(y) else Table.plain(X[first], y[first])
+        return Deduplicated(X, y) if len(first) == len(y) else Deduplicated(X[first], y[first])
     X, y = X[first], y[first]
-    group: Numbers = np.unique(row_hashes(X), return_inverse=True)[1].astype(np.intp)
+    group: Integers = np.unique(row_hashes(X), return_inverse=True)[1].astype(np.intp)
     counts = _counts(totals)
     if counts is None:
-        return Table(X, y, totals, group, (X, y, totals))
+        return Deduplicated(X, y, totals, group)
     repeated = np.repeat(np.arange(len(y)), counts)
-    return Table(X[repeated], y[repeated], None, group[repeated], (X, y, counts.astype(np.float64)))
+    return Deduplicated(X[repeated], y[repeated], None, group[repeated], (X, y, counts.astype(np.float64)))
+
+
+def check_weights(weights: Floats) -> None:
+    """ValueError unless the weights are finite, none is negative, and some are positive."""
+    if not (np.isfinite(weights).all() and (weights >= 0.0).all()):
+        raise ValueError("sample_weight must be finite and not negative")
+    if not weights.any():
+        raise ValueError("there are no rows with a positive weight")
 
 
 def _moderate(weights: Floats) -> Floats:
@@ -117,7 +110,7 @@ def _counts(totals: Floats) -> NDArray[np.int64] | None:
     return counts if float(np.sum(counts, dtype=np.float64)) <= MOST_ROWS else None
 
 
-def _merged(X: Floats, y: Floats, weights: Floats) -> tuple[Numbers, Floats]:
+def _merged(X: Floats, y: Floats, weights: Floats) -> tuple[Integers, Floats]:
     """Where every row is found first, in an order that depends on the rows only, and the sum of its weights."""
     hashes = row_hashes(X, y)
     order = np.argsort(hashes, kind="stable")
@@ -134,7 +127,7 @@ def _merged(X: Floats, y: Floats, weights: Floats) -> tuple[Numbers, Floats]:
     return order[starts], totals
 
 
-def _equal_rows(X: Floats, y: Floats, left: Numbers, right: Numbers) -> NDArray[np.bool_]:
+def _equal_rows(X: Floats, y: Floats, left: Integers, right: Integers) -> NDArray[np.bool_]:
     same: NDArray[np.bool_] = (_bits(X[left]) == _bits(X[right])).all(axis=1)
     same &= _bits(y[left]) == _bits(y[right])
     return same

@@ -22,7 +22,7 @@ from fouriertree.estimators.calibration import (
     shares,
 )
 from fouriertree.estimators.fitted import plain_parameters
-from fouriertree.estimators.multioutput import ENDED_BY_USER, LIMITS, share
+from fouriertree.estimators.multioutput import ENDED_BY_USER, LIMITS, divided
 from fouriertree.estimators.regressor import SymbolicRegressor
 from fouriertree.expr import PrimitiveSet
 from fouriertree.runs.bundles import load_bundle, save_bundle
@@ -118,7 +118,7 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
     def _regressor(self, parts: int) -> SymbolicRegressor:
         settings: dict[str, Any] = self.get_params(deep=False)
         names = getattr(self, "feature_names_in_", None) if self.feature_names is None else self.feature_names
-        settings |= {name: share(settings[name], parts) for name in LIMITS if name in settings}
+        settings |= {name: divided(settings[name], parts) for name in LIMITS if name in settings}
         if self.estimators_ and self.estimators_[-1].stop_reason_ in ENDED_BY_USER:
             settings["time_limit"] = 0.0  # who ends one search does not wait for the others
         settings |= {"random_state": self.seed_, "feature_names": None if names is None else list(names)}

@@ -175,6 +175,12 @@ class FittedEquations(Inspection):
 
     data_: Mapping[str, Any]  #: rows, columns and fingerprint of the table of the fit
 
+    def __copy__(self) -> Self:
+        """A shallow copy with everything that a pickle leaves out."""
+        new = type(self).__new__(type(self))
+        vars(new).update(vars(self))
+        return new
+
     def __getstate__(self) -> dict[str, Any]:
         """Without the data of the fit, which may be large and are not ours to pass on, and without a fit that runs."""
         state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
@@ -213,7 +219,7 @@ def absolute_errors(errors: Floats) -> Floats:
 
 
 #: what stays behind when a regressor is pickled: the data of the fit, and the search that could go on
-NOT_PICKLED = ("_training", "_left", "_running", "_journal")
+NOT_PICKLED = ("_training", "_warm_start", "_stop")
 #: errors that are remembered of a formula
 MAX_SCORES = 399
 #: what is told of a search

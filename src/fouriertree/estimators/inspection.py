@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fouriertree.data.training import TrainingData
 from fouriertree.io.files import write_atomically
 from fouriertree.model import Model
 
@@ -34,7 +35,7 @@ class Inspection:
     _row: Callable[[int | None], int]
     n_features_in_: int
     _names: tuple[str, ...] | None
-    _training: Data
+    _training: TrainingData
 
     @property
     def _column_texts(self) -> Sequence[str]:
@@ -110,7 +111,8 @@ class Inspection:
             return X, y, None
         if not hasattr(self, "_training"):
             raise ValueError("a regressor from a file or a pickle has no data; give X and y")
-        return self._training
+        data = self._training
+        return data.X, data.y, data.weights
 
     # How it looks ---------------------------------------------------------------------------------------------
     def export(self, target: str, index: int | None = None, **options: Any) -> Any:

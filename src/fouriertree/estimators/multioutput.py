@@ -1,7 +1,8 @@
-"""A y of several columns: a regressor for each of them, side by side."""
+"""Several targets: a regressor for each column of y."""
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,18 @@ from fouriertree.expr import PrimitiveSet
 from fouriertree.runs.bundles import load_bundle, save_bundle
 
 FORMAT = "fouriertree-outputs"
-#: why a search ends that somebody has ended
+#: reasons to stop that the user has caused
 ENDED_BY_USER = ("interrupted", "stopped")
-#: limits that the columns share
+#: limits that are divided among the targets
 LIMITS = ("time_limit", "max_evaluations", "max_traverses")
-#: what a fit of one column says, and one of several says in a list
+#: attributes of a fit to one target that are lists for several
 LISTED = ("equations_", "models_", "model_", "best_index_", "scores_", "stop_reason_")
-#: what they add up
+#: attributes that are added up
 SUMMED = ("traverses_", "evaluations_", "seconds_")
+#: attributes that all targets share
+SHARED = ("box_", "n_features_in_", "feature_names_in_", "_names")
+#: attributes that only several targets have
+OUTPUT_ATTRIBUTES = ("estimators_", "targets_")
 
 
 def output_names(y: Any) -> list[str] | None:
@@ -36,10 +41,10 @@ def output_names(y: Any) -> list[str] | None:
     return [str(name) for name in getattr(y, "columns", [f"y{i}" for i in range(shape[1])])]
 
 
-def share(limit: float | None, parts: int) -> float | None:
+def divided(limit: float | None, parts: int) -> float | None:
     """An even part of a limit; a count stays a count.
 
-    >>> share(10, 3), share(1.0, 4), share(None, 2)
+    >>> divided(10, 3), divided(1.0, 4), divided(None, 2)
     (3, 0.25, None)
     """
     if limit is None:
@@ -48,75 +53,55 @@ def share(limit: float | None, parts: int) -> float | None:
 
 
 class StopRelay:
-    """The wish that a fit ends, passed on to the regressor whose turn it is."""
+    """A request to stop, passed on to the regressor that is being fitted."""
 
     def __init__(self) -> None:
         self.reason: str | None = None
         self.current: Any = None
 
-    def ask(self, reason: str) -> None:
+    def request(self, reason: str) -> None:
         self.reason = reason
         if self.current is not None:
             self.current.stop()
 
 
-def fit_outputs(regressor: Any, X: Any, y: Any, sample_weight: Any) -> None:
-    """Fit a clone to every column of y, each as if it were alone with its part of the limits."""
-    if regressor._folder is not None:
-        raise ValueError("a run has one target; give the column of y that it is about")
+def fit_outputs(regressor: Any, X: Any, y: Any, sample_weight: Any, stop: StopRelay) -> dict[str, Any]:
+    """Fit a clone to every column of y, each with its part of the limits; the attributes of the whole."""
     names = output_names(y) or []
     check_tables(X)
     values = target_as_numbers(np.asarray(y))
-    _, columns = validate_data(regressor, X, values, dtype=np.float64, y_numeric=True, multi_output=True)
+    trial = copy(regressor)
+    _, columns = validate_data(trial, X, values, dtype=np.float64, y_numeric=True, multi_output=True)
     parts, seed = regressors_for(regressor, len(names))
-    stop = regressor._running = StopRelay()
-    try:
-        for part, column, name in zip(parts, columns.T, names, strict=True):
-            if stop.reason is not None:
-                part.set_params(time_limit=0.0)  # who ends one search does not wait for the others
-            stop.current = part
-            part.fit(X, pd.Series(column, name=name), sample_weight)
-            if part.stop_reason_ in ENDED_BY_USER:
-                stop.reason = part.stop_reason_
-    finally:
-        del regressor._running
-    take(regressor, parts)
-    regressor.seed_, regressor.targets_ = seed, names
+    for part, column, name in zip(parts, columns.T, names, strict=True):
+        if stop.reason is not None:
+            part.set_params(time_limit=0.0)  # a stop is meant for all targets
+        stop.current = part
+        part.fit(X, pd.Series(column, name=name), sample_weight)
+        if part.stop_reason_ in ENDED_BY_USER:
+            stop.reason = part.stop_reason_
+    return attributes_of(parts) | {"seed_": seed, "targets_": names}
 
 
 def regressors_for(regressor: Any, n: int) -> tuple[list[Any], int]:
-    """Those to fit, with their part of the limits, and their seed; with `warm_start`, those that were fitted before."""
+    """Those to fit, with their part of the limits, and their seed; for a warm start, those that were fitted before."""
     before = getattr(regressor, "estimators_", [])
     again = regressor.warm_start and len(before) == n
     seed = regressor.seed_ if again else draw_seed(regressor.random_state)
-    limits = {name: share(getattr(regressor, name), n) for name in LIMITS}
-    settings = regressor.get_params(deep=False) | limits | {"random_state": seed}
-    parts = [copy_of(part) for part in before] if again else [clone(regressor) for _ in range(n)]
-    return [part.set_params(**settings) for part in parts], seed
+    limits = {name: divided(getattr(regressor, name), n) for name in LIMITS}
+    parameters = regressor.get_params(deep=False) | limits | {"random_state": seed}
+    parts = [copy(part) for part in before] if again else [clone(regressor) for _ in range(n)]
+    return [part.set_params(**parameters) for part in parts], seed
 
 
-def copy_of(regressor: Any) -> Any:
-    """A regressor with all that this one has, also what a copy or a pickle leaves out."""
-    twin = clone(regressor)
-    vars(twin).update(vars(regressor))
-    return twin
-
-
-def take(regressor: Any, fitted: list[Any]) -> None:
-    """What was found for the columns becomes what the regressor has found."""
-    regressor.estimators_ = fitted
-    for name in LISTED:
-        setattr(regressor, name, [getattr(one, name) for one in fitted])
-    for name in SUMMED:
-        setattr(regressor, name, sum(getattr(one, name) for one in fitted))
-    for name in ("box_", "n_features_in_", "_names"):
-        setattr(regressor, name, getattr(fitted[0], name))
-
-
-def clear_outputs(regressor: Any) -> None:
-    """Of an earlier fit with several columns."""
-    for name in ("estimators_", "targets_"):
-        vars(regressor).pop(name, None)
+def attributes_of(fitted: list[Any]) -> dict[str, Any]:
+    """The attributes of a regressor for several targets, from those of its parts."""
+    return {
+        "estimators_": fitted,
+        **{name: [getattr(one, name) for one in fitted] for name in LISTED},
+        **{name: sum(getattr(one, name) for one in fitted) for name in SUMMED},
+        **{name: getattr(fitted[0], name) for name in SHARED if hasattr(fitted[0], name)},
+    }
 
 
 def has_outputs(regressor: Any) -> bool:
@@ -155,8 +140,5 @@ def load_outputs(cls: Any, path: Path, operators: PrimitiveSet | None) -> Any:
     facts, parts = load_bundle(path, FORMAT, operators)
     fitted = [cls.from_record(part) for part in parts]
     new = cls(**parts[0].parameters).set_params(**facts.get("limits", {}))
-    take(new, fitted)
-    new.seed_, new.targets_ = fitted[0].seed_, [part.target for part in parts]
-    if hasattr(fitted[0], "feature_names_in_"):
-        new.feature_names_in_ = fitted[0].feature_names_in_
+    vars(new).update(attributes_of(fitted), seed_=fitted[0].seed_, targets_=[part.target for part in parts])
     return new

@@ -1,70 +1,33 @@
-"""`SymbolicRegressor`: validate → problem → run → table of formulas → model."""
+"""`SymbolicRegressor`, the scikit-learn regressor."""
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from fouriertree.criteria.losses import LossFunction, as_loss, check_probabilities
-from fouriertree.criteria.rows import split
-from fouriertree.data.checks import (
-    check_kinds,
-    check_names,
-    check_operators,
-    check_scale,
-    check_tables,
-    check_unique_names,
-    draw_seed,
-    target_as_numbers,
-)
-from fouriertree.data.duplicates import Table, deduplicated
-from fouriertree.estimators.fitted import FittedEquations, absolute_errors, plain_parameters
-from fouriertree.estimators.multioutput import clear_outputs, fit_outputs, output_names
+from fouriertree.criteria.losses import LossFunction
+from fouriertree.data.checks import check_kinds
+from fouriertree.estimators.fitted import FittedEquations
+from fouriertree.estimators.multioutput import OUTPUT_ATTRIBUTES, StopRelay, fit_outputs, output_names
+from fouriertree.estimators.single_fit import VALIDATED, RunContext, fit_single
 from fouriertree.expr import PrimitiveSet
-from fouriertree.expr.complexity import Complexity
-from fouriertree.fit.guesses import parse_guesses
-from fouriertree.fit.memory import check_memory, memory_watch
-from fouriertree.fit.pipeline import FitConfig, Fitting, compile_kernels_of
-from fouriertree.fit.stopping import Stop, uninterrupted
+from fouriertree.fit.memory import check_memory
+from fouriertree.fit.stopping import Stop
 from fouriertree.runs import RunFolder
-from fouriertree.runs.journal import Journal, WarmStart, changed, check_same_data, parameters_of
-from fouriertree.runs.model_file import (
-    ModelFileWarning,
-    encoded_record,
-    fingerprint,
-    library_versions,
-    writable_part,
-)
+from fouriertree.runs.journal import parameters_of
 from fouriertree.search import Search
-from fouriertree.search.nesting import Nesting
-from fouriertree.search.observers import CandidateCollector
-from fouriertree.uncertainty.intervals import cross_validation_scores, min_scores_for
-
-Floats = NDArray[np.float64]
 
 SELECTIONS = ("mdl", "best", "accuracy")
-#: errors on rows held back that suffice for intervals; with fewer of them, all rows are left out once, in so many folds
-MIN_SCORES, FOLDS = min_scores_for(0.95), 10
-#: parameters that a fit may change and still go on from the one before it
-CHANGEABLE = (
-    "model_selection", "time_limit", "max_evaluations", "max_traverses", "memory_limit", "target_loss", "n_jobs",
-    "random_state", "run_dir", "warm_start", "progress",
-)  # fmt: skip
 
 
 class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
-    """FitResult for y in the columns of X, from simplest to most accurate.
+    """Equations for y in the columns of X, from simplest to most accurate.
 
     `equations_` is the front over complexity and error: a row for every complexity worth it, with the loss on all rows,
     on the rows that the search saw and on those that were held back to verify (`validation_loss`), and the description
@@ -101,10 +64,7 @@ class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
     '3*sin(angle)'
     """
 
-    _running: Stop  #: there while a fit runs
-    _journal: Journal  #: and this
-    _folder: RunFolder | None = None  #: of the run that goes on
-    _run_notes: Mapping[str, Any] = MappingProxyType({})  #: more for run.json
+    _stop: Stop | StopRelay  #: only during a fit
     run_path_: Path
 
     def __init__(
@@ -154,184 +114,84 @@ class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
         self.warm_start = warm_start
         self.progress = progress
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SymbolicRegressor:
-        """Search for formulas; Ctrl-C or `stop` ends the search and keeps what it has found, another Ctrl-C leaves.
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Search for equations; Ctrl-C or `stop` ends the search and keeps its result, another Ctrl-C leaves at once.
 
-        For a y of several columns, `estimators_` are the regressors of each, which share the limits evenly.
+        For a y of several columns, `estimators_` are the regressors of each, which share the limits evenly.  Whatever
+        ends a fit, the regressor is fitted, or as it was before.
         """
+        return self.fit_run(X, y, sample_weight)
+
+    def fit_run(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        context: RunContext | None = None,
+        stop: Stop | None = None,
+    ) -> Self:
+        """As `fit`, for programs that resume a run, add to its metadata, or stop it by a `Stop` of their own."""
+        self._check_parameters()
         if output_names(y) is not None:
-            self._check_limits()
-            fit_outputs(self, X, y, sample_weight)
-            return self
-        # All happens on a twin: whatever ends the fit, the regressor is what it was before, or fitted.
-        twin = type(self).__new__(type(self))
-        twin.__dict__ = dict(self.__dict__)
-        self._running = twin._running = Stop()
-        try:
-            with self._running.on_interrupt():
-                twin._fit(X, y, sample_weight)
-                self.__dict__ = twin.__dict__
-        finally:
-            for name in ("_running", "_journal", "_folder"):
-                self.__dict__.pop(name, None)
+            if context is not None and context.folder is not None:
+                raise ValueError("a run has one target; give the column of y that it is about")
+            relay = self._stop = StopRelay()
+            try:
+                attributes = fit_outputs(self, X, y, sample_weight, relay)
+            finally:
+                del self._stop
+        else:
+            stop = self._stop = Stop() if stop is None else stop
+            try:
+                with stop.on_interrupt():
+                    attributes = fit_single(self, X, y, sample_weight, stop, context or RunContext())
+            finally:
+                del self._stop
+        for name in (*OUTPUT_ATTRIBUTES, *VALIDATED):
+            self.__dict__.pop(name, None)
+        self.__dict__.update(attributes)
         return self
 
     @classmethod
     def resume(
         cls, run: str | Path, X: Any, y: Any, sample_weight: ArrayLike | None = None, **changes: Any
     ) -> Self:
-        """Go on with a run that was killed or interrupted, from its folder and the data that it was given.
+        """Resume a run that was killed or interrupted, from its folder and the data that it was given.
 
-        Where only evaluations limit it, or nothing does, the formulas are those of a run that nobody has killed, bit
-        for bit.  `changes` are parameters to set anew: a larger limit, or those that a file cannot hold.
+        Without a time limit, the equations are those of an uninterrupted run, bit for bit.  `changes` are parameters
+        to set: a larger limit, or those that a file cannot hold.
         """
         folder = RunFolder.open(Path(run))
         try:
-            return cls.of_run(folder, **changes).fit(X, y, sample_weight)
+            regressor = cls.of_run(folder, **changes)
+            return regressor.fit_run(X, y, sample_weight, context=RunContext(folder))
         finally:
             folder.close()
 
     @classmethod
     def of_run(cls, folder: RunFolder, **changes: Any) -> Self:
-        """A regressor whose next fit goes on with a run, which nobody else can go on with meanwhile."""
+        """The regressor of a run, which is locked, so that no other process can resume it meanwhile."""
         regressor = cls(**parameters_of(folder, changes))
         folder.lock()
-        regressor._folder = folder
         return regressor
 
     def stop(self) -> bool:
-        """End the fit that runs in another thread, which keeps the best so far; False if there is none.
+        """End the fit that runs in another thread, which keeps its result; False if there is none.
 
-        Can be called from any thread at any time, and returns at once: `fit` returns after the step that it is in.
+        Can be called from any thread at any time, and returns at once: `fit` returns after its current step.
         """
-        running: Stop | None = self.__dict__.get("_running")
+        running: Stop | StopRelay | None = vars(self).get("_stop")
         if running is not None:
-            running.ask("stopped")
+            running.request("stopped")
         return running is not None
-
-    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
-        self._check_limits()
-        check_operators(self._primitives)
-        loss = as_loss(self.loss, self.quantile)
-        clear_outputs(self)
-        target = str(getattr(y, "name", None) or "y")
-        check_tables(X, y)
-        y = target_as_numbers(y)
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        check_scale(y)
-        check_probabilities(loss, y)
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
-        self._names = self._column_names()
-        self.seed_ = draw_seed(self.random_state)
-        config = self._config()
-        # The first time on a machine takes some seconds, which are not the search's.
-        uninterrupted(lambda: compile_kernels_of(config.engine, self.search))
-        self._running.start_search(memory_watch(self.memory_limit, len(y)))
-        began = time.monotonic()
-        self.data_ = {"rows": len(y), "columns": X.shape[1], "sha256": fingerprint(X, y, weights)}
-        journal = self._journal = self._begin_journal(target)
-        try:
-            table = deduplicated(X, y, weights)
-            everything = split(table, config.engine, loss, self.seed_)
-            started = began - journal.seconds
-            config = replace(config, seed=self.seed_)  # a fit that goes on has that of the one before
-            self._find(Fitting(config, everything, self._running, journal, started))
-            self._remember(table, started)
-            self._end_journal(target)
-        except BaseException as error:
-            journal.abandon(error)
-            raise
-
-    def _find(self, fitting: Fitting) -> None:
-        self.stop_reason_, found = fitting.search(), fitting.found
-        self.traverses_, self.evaluations_ = found.traverses, found.candidates
-        if self.warm_start and fitting.left is not None:
-            settings = self.get_params(deep=False)
-            self._left = WarmStart(settings, self.data_["sha256"], self.seed_, found, *fitting.left)
-        formulas = fitting.table()
-        self.equations_, self.best_index_ = formulas.equations, formulas.chosen
-        self.models_ = [row.model for row in formulas.rows]
-        self.scores_ = [absolute_errors(row.errors) for row in formulas.rows]
-        self.model_ = self.models_[self.best_index_]
-
-    def _remember(self, table: Table, started: float) -> None:
-        """What is asked later: where the data lie, what they are, and how long it took."""
-        self.box_ = np.column_stack([table.X.min(axis=0), table.X.max(axis=0)])
-        self._training = table.X, table.y, table.weights
-        if self.loss != "logistic" and np.all([len(scores) < MIN_SCORES for scores in self.scores_]):
-            self.scores_ = [
-                absolute_errors(cross_validation_scores(model.expression, *table.distinct, FOLDS))
-                for model in self.models_
-            ]
-        self.seconds_ = time.monotonic() - started
-        self._warned_outside = False
-
-    # What is written down, and gone on from ----------------------------------------------------------
-    def _begin_journal(self, target: str) -> Journal:
-        earlier = self._earlier() if self.warm_start else None
-        journal = Journal(CandidateCollector() if earlier is None else earlier.found)
-        if earlier is not None:
-            self.seed_ = earlier.seed
-            journal.go_on(earlier)
-        plain, described = plain_parameters(self.get_params(deep=False))
-        if self._folder is not None:
-            check_same_data(self._folder, self.data_["sha256"])
-            told = {"parameters": plain, "described": described}
-            journal.resume(self._folder, self._primitives, told)
-        elif self.run_dir is not None:
-            about = {
-                "parameters": plain,
-                "described": described,
-                "seed": self.seed_,
-                "versions": library_versions(),
-                "data": self.data_,
-                "columns": list(self._column_texts),
-                "target": target,
-                **self._run_notes,
-            }
-            journal.record(self.run_dir, about)
-        return journal
-
-    def _earlier(self) -> WarmStart | None:
-        """What the fit before has left, if it goes on: same data, same parameters but for limits."""
-        left: WarmStart | None = self.__dict__.get("_left")
-        if left is None or left.data != self.data_["sha256"]:
-            return None
-        return None if changed(left.settings, self.get_params(deep=False), CHANGEABLE) else left
-
-    def _end_journal(self, target: str) -> None:
-        folder = self._journal.folder
-        if folder is not None:
-            self.run_path_ = folder.path
-            chosen = self.get_best()
-            result = {
-                "formula": self.model_.text(),
-                "equation": str(chosen["equation"]),
-                "loss": float(chosen["loss"]),
-                "complexity": int(chosen["complexity"]),
-                "seconds": self.seconds_,
-                "evaluations": self.evaluations_,
-            }
-            self._journal.finish(self.equations_, self._model_file(target), self.stop_reason_, result)
-
-    def _model_file(self, target: str) -> bytes | None:
-        """The content of the run's model file; None, with a warning, if it cannot be made."""
-        try:
-            return encoded_record(writable_part(self.to_record(target)))
-        except Exception as error:  # whatever it is, the equations are worth more than their copy in the run
-            message = (
-                f"the run keeps the table of equations, but no model file: {type(error).__name__}: {error}"
-            )
-            warnings.warn(message, ModelFileWarning, stacklevel=5)
-            return None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
 
-    # Before the search -------------------------------------------------------------------------------
-    def _check_limits(self) -> None:
+    def _check_parameters(self) -> None:
         for name in ("max_terms", "max_size"):
             value = getattr(self, name)
             if name == "max_terms" and value is None:
@@ -348,42 +208,3 @@ class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
             )
         check_kinds(self)
         check_memory(self.memory_limit)
-
-    def _column_names(self) -> tuple[str, ...] | None:
-        given = getattr(self, "feature_names_in_", None) if self.feature_names is None else self.feature_names
-        if given is None:
-            return None
-        names = tuple(map(str, given))
-        if len(names) != self.n_features_in_:
-            raise ValueError(f"feature_names has {len(names)} names, but X has {self.n_features_in_} columns")
-        check_unique_names(names)
-        check_names(names)
-        return names
-
-    @property
-    def _primitives(self) -> PrimitiveSet:
-        if self.operators is None:
-            return PrimitiveSet.default()
-        return self.operators if isinstance(self.operators, PrimitiveSet) else PrimitiveSet(self.operators)
-
-    def _config(self) -> FitConfig:
-        primitives = self._primitives
-        names = self._names or tuple(f"x{i}" for i in range(self.n_features_in_))
-        return FitConfig(
-            search=self.search,
-            primitives=primitives,
-            engine=self._engine,
-            complexity=Complexity(self.complexities, primitives),
-            nesting=Nesting.of(self.nesting or {}, primitives),
-            guesses=parse_guesses(self.guesses or (), names, primitives),
-            names=self._names,
-            seed=self.seed_,
-            max_terms=None if self.max_terms is None else int(self.max_terms),
-            max_size=int(self.max_size),
-            model_selection=self.model_selection,
-            time_limit=None if self.time_limit is None else float(self.time_limit),
-            max_evaluations=self.max_evaluations,
-            max_traverses=self.max_traverses,
-            target_loss=self.target_loss,
-            progress=self.progress,
-        )

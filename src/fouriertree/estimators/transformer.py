@@ -98,12 +98,13 @@ class SymbolicTransformer(TransformerMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None) if self.feature_names is None else self.feature_names
         settings["feature_names"] = None if names is None else list(names)
         self.regressor_ = SymbolicRegressor(**settings).fit(X, y, sample_weight)
-        self._choose(*self.regressor_._training)
+        data = self.regressor_._training
+        self._choose(data.X, data.y, data.weights)
         return self
 
-    def _choose(self, X: Floats, y: Floats, weights: Floats | None) -> None:
+    def _choose(self, X: Floats, y: Floats, weights: Floats) -> None:
         """Features of the formulas; of the columns, where the formulas have none."""
-        roots = np.ones(len(y)) if weights is None else np.sqrt(weights)
+        roots = np.sqrt(weights)
         fitted = self.regressor_
         columns = [Expression.variable(i) for i in range(self.n_features_in_)]
         preferred = len(terms_of([fitted.model_]))

@@ -1,197 +1,154 @@
-"""One fit, from data that are valid to a table of formulas: what is searched, for how long, and what becomes of it."""
+"""One fit as a pipeline: training data → problem → search → candidates → equations → table."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fouriertree.criteria.archive import Candidate
 from fouriertree.criteria.code_lengths import SCALED_FEATURE
-from fouriertree.criteria.rows import Rows
+from fouriertree.criteria.objective import Objective
 from fouriertree.data.checks import nth_seed, whole_limit
 from fouriertree.engine import CompiledEngine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
-from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
+from fouriertree.fit.config import FitConfig
 from fouriertree.fit.history import History, WorkingResponse, extended
 from fouriertree.fit.stopping import INTERRUPTED, Stop
 from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
 from fouriertree.search import Budget, Hybrid, Observer, Search, run
-from fouriertree.search.nesting import Nesting
-from fouriertree.search.observers import CandidateCollector, Patience, ProgressBar
-from fouriertree.selection.linear_baseline import compared_with_linear_model, full_linear_model, linear_models
-from fouriertree.selection.table import ROUNDING, Equation, choose, finalize, max_terms_for, pareto_table
-from fouriertree.space import EmpiricalSpace
+from fouriertree.search.observers import Patience, ProgressBar
+from fouriertree.selection.finalize import Equation, Finalizer
+from fouriertree.selection.linear_baseline import compared_with_linear, full_linear_model, linear_models
+from fouriertree.selection.table import EquationTable, make_table, max_terms_for
+from fouriertree.tolerances import EXACT_SQUARES
 
-#: rows that the hybrid looks at, where there are more
+#: rows that the hybrid search looks at, where there are more
 MOST_ROWS = 20_000
-#: what judging the table by all rows takes, and their fingerprint
+#: seconds that evaluating the table on all rows takes, and their fingerprint
 TABLE_SECONDS_PER_ROW = 2e-6
-#: formulas that are described even in a out_of_time, and seconds after the end of the time when out_of_time begins
+#: candidates that are finalized even out of time, and seconds after the time limit when time is out
 MIN_FINALIZED, GRACE = 6, 0.3
-#: terms of a sum that a search finds, where nobody says how many
+#: terms of a candidate, where no limit is given
 TERMS = 10
-#: rounds of the hybrid where nothing else ends it
+#: rounds of the hybrid search, where no limit is given
 ROUNDS = 2
 
 
-@dataclass(frozen=True)
-class FitConfig:
-    """What a regressor asks of a fit; `search` is None for the hybrid."""
-
-    search: Search[Any] | None
-    primitives: PrimitiveSet
-    engine: CompiledEngine
-    complexity: Complexity
-    nesting: Nesting
-    guesses: tuple[Expression, ...]
-    names: tuple[str, ...] | None  #: of the columns
-    seed: int
-    max_terms: int | None
-    max_size: int
-    model_selection: str
-    time_limit: float | None
-    max_evaluations: float | None
-    max_traverses: float | None
-    target_loss: float | None
-    progress: bool
-
-
-@dataclass(frozen=True)
-class FitResult:
-    """The rows of the table, from simplest to most accurate, and the number of the chosen one."""
-
-    rows: list[Equation]
-    equations: pd.DataFrame
-    chosen: int
-
-
-class Fitting:
-    """A fit that runs.  `started` is when it did, by the clock `time.monotonic`."""
+class FitPipeline:
+    """A fit in progress, since the moment `started` of the clock `time.monotonic`."""
 
     def __init__(
-        self, config: FitConfig, everything: Rows, stop: Stop, journal: History, started: float
+        self, config: FitConfig, overall: Objective, stop: Stop, history: History, started: float
     ) -> None:
-        self.config = config
-        self.everything = everything
-        # The hybrid needs no more rows to find a formula; it is judged by all of them in the end.
-        self.rows = everything.sample(MOST_ROWS, config.seed) if config.search is None else everything
-        self.stop, self.journal, self.started = stop, journal, started
-        self.left: tuple[Any, WorkingResponse] | None = (
-            None  #: where the last search stood, and what it looked for
-        )
+        self.config, self.overall = config, overall
+        self.stop, self.history, self.started = stop, history, started
+        # The hybrid search needs no more rows to find an equation, which is evaluated on all of them in the end.
+        data = overall.data.sample(MOST_ROWS, config.seed) if config.search is None else overall.data
+        self.objective = overall if data is overall.data else replace(overall, data=data)
+        #: state of the last search, and its working response, for a warm start
+        self.last: tuple[Any, WorkingResponse] | None = None
 
-    @property
-    def found(self) -> CandidateCollector:
-        return self.journal.found
-
-    # The search -----------------------------------------------------------------------------------------------
+    # Search -----------------------------------------------------------------------------------------------------
     def search(self) -> str:
-        """Run the search, and again with the weights that the loss asks for; why the last one ended."""
-        rows, budget = self.rows, self._budget()
-        space, loss = rows.space, rows.loss
-        given = space.y, space.weights
+        """Run the search, and again with a working response for losses other than squares; why the last one ended."""
+        data, loss, budget = self.objective.data, self.objective.loss, self._budget()
+        response = WorkingResponse(data.y, data.weights)
         if loss.squared:
-            return self._run(given, budget)
-        half = replace(
-            budget,
-            time_limit=None if budget.time_limit is None else 0.5 * budget.time_limit,
-            max_candidates=None if budget.max_candidates is None else budget.max_candidates // 2,
-            target_loss=0.0,
-        )
-        if (again := self.journal.again) is not None:
-            # The first half has been before, so that all the time that is left is for the second.
-            return self._run(again, replace(half, time_limit=budget.time_limit))
+            return self._run(response, budget)
+        half = halved(budget)
+        if (second := self.history.second_response) is not None:
+            # The first search has ended before, so that all the time that is left is for the second.
+            return self._run(second, replace(half, time_limit=budget.time_limit))
         if loss.logistic:
-            given = self._working_response(np.full(len(space.y), loss.constant(*given)))
-        self._run(given, half)
+            response = self._working_response(np.full(data.n_rows, self.objective.constant))
+        self._run(response, half)
         if self.stop.reason is not None:
             return self.stop.reason
-        so_far = self._table_on(rows)
+        so_far = self._table(self.objective)
         with np.errstate(all="ignore"):
-            response = self._working_response(
-                so_far.rows[so_far.chosen].model.predict(space.X, self.config.engine)
-            )
-        self.found.start_next_run(n_rows=len(space.y) if loss.logistic else None)
+            predicted = so_far.equations[so_far.chosen].model.predict(data.X, self.config.engine)
+            response = self._working_response(predicted)
+        self.history.collector.start_next_run(n_rows=data.n_rows if loss.logistic else None)
         return self._run(response, half)
 
     def _working_response(self, predicted: NDArray[np.float64]) -> WorkingResponse:
-        """The target and weights whose squares stand in for the loss, near a prediction."""
-        rows = self.rows
-        target, weights = rows.loss.working(rows.space.y, predicted)
-        return target, rows.space.weights * weights
+        """The target and weights whose squared errors approximate the loss near a prediction."""
+        data = self.objective.data
+        target, weights = self.objective.loss.working(data.y, predicted)
+        return WorkingResponse(target, data.weights * weights)
 
     def _budget(self) -> Budget:
-        """The limits; what reading the data took is off the time, and writing the table gets a share of it."""
-        config, space = self.config, self.rows.space
-        exact = ROUNDING**2 * float(space.target @ space.target)
-        target = exact if config.target_loss is None else float(config.target_loss)
+        """The limits; a time limit includes reading the data and making the table."""
+        config, target = self.config, self.objective.space.target
+        exact = EXACT_SQUARES * float(target @ target)
         limit = None
         if config.time_limit is not None:
-            table = min(1.5, 0.2 + 0.05 * config.time_limit) + TABLE_SECONDS_PER_ROW * len(
-                self.everything.seen
+            table = (
+                min(1.5, 0.2 + 0.05 * config.time_limit) + TABLE_SECONDS_PER_ROW * self.overall.data.n_rows
             )
             limit = max(0.0, config.time_limit - (time.monotonic() - self.started) - table)
+        if config.target_loss is not None:
+            target_loss = float(config.target_loss)
+        else:
+            # The hybrid search recognises a law by itself; for the others, an exact sum is enough.
+            target_loss = 0.0 if config.search is None else exact
         return Budget(
-            whole_limit(config.max_traverses), limit,
-            # The hybrid knows when an exact sum is a law; for the others, exact is enough.
-            0.0 if config.search is None and config.target_loss is None else target,
-            whole_limit(config.max_evaluations), self.stop,
-        )  # fmt: skip
+            whole_limit(config.max_traverses),
+            limit,
+            target_loss,
+            whole_limit(config.max_evaluations),
+            self.stop,
+        )
 
     def _problem(self, response: WorkingResponse) -> Problem:
-        space, seen, (target, weights) = self.rows.space, self.rows.seen, response
-
-        def part(which: NDArray[np.bool_]) -> EmpiricalSpace:
-            return EmpiricalSpace(space.X[which], target[which], weights[which], self.config.engine)
-
-        grammar = Grammar(self.config.primitives, space.n_columns)
-        return Problem(part(seen), grammar, holdout=None if seen.all() else part(~seen))
+        objective, data = self.objective, self.objective.data
+        grammar = Grammar(self.config.primitives, data.n_features)
+        holdout = objective.space_of(data.validation, *response) if data.n_validation else None
+        return Problem(objective.space_of(data.training, *response), grammar, holdout=holdout)
 
     def _run(self, response: WorkingResponse, budget: Budget) -> str:
-        """One search, from its beginning or from where the journal has it; why it ended."""
-        problem, journal = self._problem(response), self.journal
-        limits = (budget.time_limit, budget.max_traverses, budget.max_candidates)
-        unlimited = all(limit is None for limit in limits)
-        given = self.config.search
-        search = self._hybrid(problem, unlimited) if given is None else given
-        seed = nth_seed(self.config.seed, self.found.runs)
+        """One search, from its start or from the state that the history has; why it ended."""
+        config, history, problem = self.config, self.history, self._problem(response)
+        unlimited = budget.is_unlimited
+        search = self._hybrid(problem, unlimited) if config.search is None else config.search
+        seed = nth_seed(config.seed, history.collector.runs)
         observers: list[Observer] = [
-            self.found, *journal.observers(self.config.names, len(problem.space.target))
-        ]  # fmt: skip
-        patience = Patience() if unlimited and given is not None else None
+            history.collector,
+            *history.observers(config.names, len(problem.space.target)),
+        ]
+        patience = Patience() if unlimited and config.search is not None else None
         if patience is not None:
-            journal.restore_patience(patience)
+            history.restore_patience(patience)
             observers.append(patience)
-        if journal.is_warm_start:
-            budget = extended(budget, self.found)
-        start = journal.standing(search, problem, seed)
+        if history.is_warm_start:
+            budget = extended(budget, history.collector)
+        start = history.start(search, problem, seed)
         if start is not None and budget.time_limit is not None:
-            # The clock of the search goes on from where it stood, and what it had before is off the limit already.
+            # The clock of the search resumes, and the time that it has had is off the limit already.
             budget = replace(budget, time_limit=budget.time_limit + start.seconds)
         with ExitStack() as stack:
-            if self.config.progress:
+            if config.progress:
                 weight = float(np.sum(problem.space.samples()[-1][2]))
                 bar = ProgressBar(budget, getattr(search, "max_terms", None), weight)
                 observers.append(stack.enter_context(bar))
             try:
-                keep = journal.checkpointer(search, response, patience)
+                keep = history.checkpointer(search, response, patience)
                 ended = run(search, problem, budget, observers, seed, start=start, keep=keep)
-                reason, self.left = ended.reason, (ended.state, response)
+                reason, self.last = ended.reason, (ended.state, response)
             except KeyboardInterrupt:
                 # The loop catches those between its first and its last event.
                 reason = INTERRUPTED
         if reason == INTERRUPTED:
-            self.stop.ask(reason)
-        self.stop.leave_if_told()
+            self.stop.request(reason)
+        self.stop.raise_if_leaving()
         return reason
 
     def _hybrid(self, problem: Problem, unlimited: bool) -> Hybrid:
@@ -208,77 +165,82 @@ class Fitting:
             n_jobs=config.engine.n_threads,
         )
 
-    # The table ------------------------------------------------------------------------------------------------
-    def table(self) -> FitResult:
-        """What the search has found, judged by all rows."""
-        return self._table_on(self.everything)
+    # Table ------------------------------------------------------------------------------------------------------
+    def table(self) -> EquationTable:
+        """The candidates so far, finalized and evaluated on all rows."""
+        return self._table(self.overall)
 
-    def _table_on(self, everything: Rows) -> FitResult:
-        config, rows = self.config, self.rows
-        space = rows.space
-        # What is far too large is not in the table where anything smaller is, so that it can wait.
-        sums = sorted(
-            self.found.sums(len(space.y)), key=lambda terms: node_count(terms) > 2 * config.max_size
-        )
-        if not sums:
-            # Interrupted while the engine was being compiled: the mean needs none, and nobody waits again.
-            rows = everything = rows.with_engine(ReferenceEngine())
-        # Lines first: they take little time, and a table without them may be worse than a line.
-        linear = self._linear_models(rows) if config.search is None and sums else []
-        constant: Candidate = ((rows.loss.constant(space.y, space.weights),), (Expression.constant(1.0),))
-        made = self._finalized([constant, *sums], rows)
-        if linear and (line := full_linear_model(rows)) is not None:
-            made, linear = (
-                compared_with_linear_model(made, line),
-                compared_with_linear_model(linear, line),
-            )
-        kept, equations = pareto_table(self._small(made) or made, rows, everything, self._small(linear))
-        preferred = [row.preferred for row in kept]
-        chosen = choose(equations, len(everything.space.y), config.model_selection, preferred)
-        return FitResult(kept, equations, chosen)
+    def _table(self, overall: Objective) -> EquationTable:
+        config, objective = self.config, self.objective
+        candidates = self.history.collector.best(objective.data.n_rows)
+        # Those far beyond the size limit come last: they are in the table only if nothing smaller is.
+        candidates.sort(key=lambda candidate: node_count(candidate) > 2 * config.max_size)
+        if not candidates:
+            # Interrupted while the engine was being compiled: a constant needs no engine.
+            objective = overall = replace(objective, engine=ReferenceEngine())
+        # Linear models first: they take little time, and without them a table may be worse than its baseline.
+        linear = self._linear_models(objective) if config.search is None and candidates else []
+        constant = Candidate((objective.constant,), (Expression.constant(1.0),))
+        equations = self._finalized([constant, *candidates], objective)
+        if linear and (full := full_linear_model(objective)) is not None:
+            equations, linear = compared_with_linear(equations, full), compared_with_linear(linear, full)
+        within = self._within_limits(equations) or equations
+        return make_table(within, objective, overall, self._within_limits(linear), config.model_selection)
 
-    def _linear_models(self, rows: Rows) -> list[Equation]:
-        """A constant and as many columns as are small enough."""
-        config = self.config
+    def _linear_models(self, objective: Objective) -> list[Equation]:
+        """Linear models with as many features as the limits allow."""
+        if self._seconds_late > GRACE:
+            return []
+        config, n = self.config, objective.data.n_rows
         most = 1 + (config.max_size - 1) // SCALED_FEATURE if config.max_terms is None else config.max_terms
-        found = (
-            linear_models(rows, min(most, max_terms_for(len(rows.space.y))))
-            if self._seconds_late <= GRACE
-            else []
-        )
-        return self._finalized(found, rows, snap=False)
+        candidates = linear_models(objective.data, min(most, max_terms_for(n)))
+        return self._finalized(candidates, objective, snap=False)
 
-    def _small(self, made: Sequence[Equation]) -> list[Equation]:
-        """Those within the limits: a product that the search counts as one term may be a sum when it is written."""
+    def _within_limits(self, equations: Sequence[Equation]) -> list[Equation]:
+        """Those within `max_size` and `max_terms`: a product that a search counts as one term may expand into a sum."""
         size, terms = self.config.max_size, self.config.max_terms
         return [
-            row for row in made if row.complexity <= size and (terms is None or row.model.n_terms <= terms)
+            equation
+            for equation in equations
+            if equation.complexity <= size and (terms is None or equation.model.n_terms <= terms)
         ]
 
-    def _finalized(self, sums: Sequence[Candidate], rows: Rows, snap: bool = True) -> list[Equation]:
-        """Sums as one would write them; the most promising come first, and others only while there is time."""
+    def _finalized(
+        self, candidates: Sequence[Candidate], objective: Objective, snap: bool = True
+    ) -> list[Equation]:
+        """Candidates as equations, the most promising first, and the others only while there is time."""
         config = self.config
-
-        def out_of_time() -> bool:
-            return self._seconds_late > GRACE
-
-        made: list[Equation | None] = []
-        for terms in sums:
+        finalize = Finalizer(
+            objective, config.primitives, config.complexity, config.names, lambda: self._seconds_late > GRACE
+        )
+        equations: list[Equation | None] = []
+        for candidate in candidates:
             late = self._seconds_late
-            if (late > GRACE and len(made) > MIN_FINALIZED) or (late > 2.0 * GRACE and len(made) > 1):
+            if (late > GRACE and len(equations) > MIN_FINALIZED) or (
+                late > 2.0 * GRACE and len(equations) > 1
+            ):
                 break
-            row = finalize(terms, rows, config.primitives, config.complexity, config.names, out_of_time, snap)
-            made.append(row)
-        rules = config.nesting
-        return [row for row in made if row is not None and all(map(rules.allows, row.model.expressions))]
+            equations.append(finalize(candidate, snap))
+        allows = config.nesting.allows
+        return [e for e in equations if e is not None and all(map(allows, e.model.expressions))]
 
     @property
     def _seconds_late(self) -> float:
-        """Seconds since the fit should have ended, or was asked to; −inf where nobody waits."""
-        ends = [self.stop.asked_at]
+        """Seconds since the time limit, or since a stop was requested; −inf without either."""
+        ends = [self.stop.requested_at]
         if self.config.time_limit is not None:
             ends.append(self.started + self.config.time_limit)
         return time.monotonic() - min(ends)
+
+
+def halved(budget: Budget) -> Budget:
+    """Half of the limits for each of two searches, of which none ends at a loss that is not the loss of the fit."""
+    return replace(
+        budget,
+        time_limit=None if budget.time_limit is None else 0.5 * budget.time_limit,
+        max_candidates=None if budget.max_candidates is None else budget.max_candidates // 2,
+        target_loss=0.0,
+    )
 
 
 def compile_kernels_of(engine: CompiledEngine, search: Search[Any] | None) -> None:
@@ -290,6 +252,6 @@ def compile_kernels_of(engine: CompiledEngine, search: Search[Any] | None) -> No
         compile_search()
 
 
-def node_count(terms: Candidate) -> int:
-    """Nodes of a sum, with those that its coefficients and additions are."""
-    return sum(3 + expression.size for expression in terms[1]) - 1
+def node_count(candidate: Candidate) -> int:
+    """Nodes of a sum, with those of its coefficients and additions."""
+    return sum(3 + expression.size for expression in candidate.expressions) - 1

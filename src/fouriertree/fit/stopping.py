@@ -1,4 +1,4 @@
-"""How a fit is asked to end before its time: by Ctrl-C, by another thread, by a limit on memory."""
+"""How a fit is stopped before its time: by Ctrl-C, by another thread, by a limit on memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from types import FrameType
 INTERRUPTED = "interrupted"
 #: seconds within which signals are one press of a key: `timeout` signals a process and then its group
 SAME_SIGNAL_SECONDS = 0.1
-#: seconds after a press that ended a fit within which another one means all that follow, too, as in cross-validation
+#: seconds after an interrupt that ended a fit within which another one ends the loop of fits, as in cross-validation
 REPEATED_INTERRUPT_SECONDS = 2.0
 
 
@@ -34,66 +34,81 @@ class InterruptCounter:
         return True
 
 
-class Stop:
-    """The wish that a fit ends: it is looked at between steps, so that what comes back is whole.
-
-    Any thread may ask at any time; the first reason stands.
-    """
-
-    _ended_one_at = -math.inf  #: when a press of Ctrl-C last ended a fit of this process
+class InterruptLog:
+    """When Ctrl-C last ended a fit of this process; SIGINT belongs to the process, and so does this."""
 
     def __init__(self) -> None:
+        self._last = -math.inf
+
+    def ends_a_fit(self) -> bool:
+        """Record an interrupt; False if it follows closely on one that ended another fit."""
+        now = time.monotonic()
+        if now - self._last <= REPEATED_INTERRUPT_SECONDS:
+            return False
+        self._last = now
+        return True
+
+
+#: shared by all fits of the process
+PROCESS_LOG = InterruptLog()
+
+
+class Stop:
+    """The request that a fit ends.  It is read between steps, so that what comes back is complete.
+
+    Any thread may request at any time; the first reason stands.
+    """
+
+    def __init__(self, log: InterruptLog = PROCESS_LOG) -> None:
         self.reason: str | None = None
-        self.asked_at = math.inf  #: by the clock `time.monotonic`
-        self.searching = False  #: or describing what was found; before that, there is nothing to keep
+        self.requested_at = math.inf  #: by the clock `time.monotonic`
+        self.searching = False  #: or making the table; before that, there is no result to keep
         self.leaving = False  #: at once, and without a result
-        self._presses = InterruptCounter()
+        self._presses, self._log = InterruptCounter(), log
         self._watch: Callable[[], str | None] | None = None
 
-    def ask(self, reason: str) -> None:
+    def request(self, reason: str) -> None:
         if self.reason is None:
-            self.reason, self.asked_at = reason, time.monotonic()
+            self.reason, self.requested_at = reason, time.monotonic()
+
+    def leave(self) -> None:
+        """End the fit at once, without a result."""
+        self.leaving = True
+        raise KeyboardInterrupt
 
     def __call__(self) -> str | None:
         """Why the search is to end, or None."""
         if self.reason is None and self._watch is not None and (reason := self._watch()):
-            self.ask(reason)
+            self.request(reason)
         return self.reason
 
     def interrupt(self) -> None:
-        """A press of Ctrl-C: the first one asks for the end where there is something to keep, others leave.
+        """A press of Ctrl-C: the first one requests the end if there is a result to keep, others leave.
 
-        So does one that follows on the end of another fit: who goes on pressing wants to leave the loop of fits.
+        So does one that follows on the end of another fit: repeated presses are meant for the whole loop of fits.
         """
         if not self._presses.another():
             return
-        now = time.monotonic()
-        if (
-            self.searching
-            and self._presses.count == 1
-            and now - Stop._ended_one_at > REPEATED_INTERRUPT_SECONDS
-        ):
-            Stop._ended_one_at = now
-            self.ask(INTERRUPTED)
+        if self.searching and self._presses.count == 1 and self._log.ends_a_fit():
+            self.request(INTERRUPTED)
         else:
-            self.leaving = True
-            raise KeyboardInterrupt
+            self.leave()
 
-    def leave_if_told(self) -> None:
-        """Raise once more what the search has caught."""
+    def raise_if_leaving(self) -> None:
+        """Raise again what the search has caught."""
         if self.leaving:
             raise KeyboardInterrupt
 
     def start_search(self, watch: Callable[[], str | None] | None = None) -> None:
-        """From now on there is something to keep; `watch` is asked for reasons to end, too."""
-        self.leave_if_told()
+        """From now on there is a result to keep; `watch` is polled for reasons to end, too."""
+        self.raise_if_leaving()
         self.searching, self._watch = True, watch
 
     @contextmanager
     def on_interrupt(self) -> Iterator[None]:
-        """Let SIGINT ask, where Python's own handler would raise KeyboardInterrupt in the middle of a step.
+        """Let SIGINT request a stop, where Python's own handler would raise in the middle of a step.
 
-        Handlers belong to the main thread, and one that somebody else has set knows what it wants.
+        Handlers belong to the main thread, and one that the caller has installed takes precedence.
         """
         mine = _Handler(self)
         before = signal.getsignal(signal.SIGINT)
@@ -105,13 +120,13 @@ class Stop:
         try:
             yield
         finally:
-            # Should a signal come before it is replaced, it has nothing to keep any more.
+            # Should a signal come before the handler is replaced, there is nothing left to keep.
             self.searching = False
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class _Handler:
-    """A class of its own, so that one fit knows the handler of another that could not put it back."""
+    """A class of its own, so that one fit recognises the handler of another that could not restore it."""
 
     def __init__(self, stop: Stop) -> None:
         self.stop = stop
@@ -121,10 +136,10 @@ class _Handler:
 
 
 def uninterrupted(work: Callable[[], None]) -> None:
-    """Do work that an exception in its midst would spoil for good: Ctrl-C leaves here, and the work goes on.
+    """Do work that an exception in the middle would corrupt: Ctrl-C leaves here, and the work is finished.
 
-    Numba fills its tables the first time it compiles, and never again.  Signals raise in the main thread, so that the
-    work is done by another one; whoever compiles next waits for it.
+    Numba fills its tables the first time it compiles, and never again.  Signals raise in the main thread, so that
+    another thread does the work; whoever compiles next waits for it.
     """
     if threading.current_thread() is not threading.main_thread():
         work()

@@ -10,18 +10,17 @@ from numpy.typing import NDArray
 from fouriertree.engine.gradients import value_and_slopes
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST, POW, USER_OPCODE_START
+from fouriertree.tolerances import EXACT_SQUARES
 
 Floats = NDArray[np.float64]
 
-#: losses below this, relative to Σ w·y², differ by rounding only
-EXACT = 1e-24
 #: steps at most
 GAUSS_NEWTON_STEPS = 6
 
 
 @dataclass
 class ConstantFit:
-    """A formula whose numbers are fitted to rows, some of them fixed."""
+    """An expression whose free constants are fitted to rows by weighted least squares."""
 
     expression: Expression
     X: Floats
@@ -31,7 +30,7 @@ class ConstantFit:
     length2: float
 
     def values(self) -> tuple[Floats, Floats]:
-        """Residuals (n,) and slopes of the free numbers (p, n), weighted."""
+        """Weighted residuals (n,), and the Jacobian of the free constants (p, n)."""
         found, slopes = value_and_slopes(self.expression, self.X, self.free)
         return self.roots * (self.y - found), self.roots * slopes
 
@@ -45,7 +44,7 @@ class ConstantFit:
                 break
             const = best.expression.const.copy()
             const[best.free] += step
-            tried = best.with_numbers(const)
+            tried = best.with_constants(const)
             new, new_slopes = tried.values()
             new_loss = float(new @ new)
             if not new_loss < loss:
@@ -58,20 +57,20 @@ class ConstantFit:
 
     @property
     def exponents(self) -> set[int]:
-        """Numbers that are powers, which are not made zero."""
+        """Positions of constant exponents, which are not made zero."""
         e = self.expression
         return {int(e.children(int(i))[1]) for i in np.flatnonzero(e.op == POW)}
 
-    def with_numbers(self, const: Floats) -> ConstantFit:
+    def with_constants(self, const: Floats) -> ConstantFit:
         e = self.expression
         changed = Expression.unchecked(e.op, e.arg, const, e.primitives)
         return ConstantFit(changed, self.X, self.y, self.roots, self.free, self.length2)
 
     def errors(self) -> Floats:
-        """Standard errors of the free numbers."""
+        """Standard errors of the free constants."""
         residual, slopes = self.values()
         spare = max(1, len(self.y) - len(slopes))
-        variance = max(float(residual @ residual), EXACT * self.length2) / spare
+        variance = max(float(residual @ residual), EXACT_SQUARES * self.length2) / spare
         lengths = np.linalg.norm(slopes, axis=1)
         if not np.isfinite(slopes).all():
             return np.full(len(slopes), np.inf)
@@ -91,7 +90,7 @@ def _solve(slopes: Floats, residual: Floats) -> Floats | None:
 
 
 def refit_constants(expression: Expression, X: Floats, y: Floats, weights: Floats) -> Expression:
-    """The formula with its numbers fitted again, from where they are."""
+    """The expression with its constants refitted from their present values."""
     if (expression.op >= USER_OPCODE_START).any():
         return expression
     free = (expression.op == CONST) & (expression.const != 1.0)

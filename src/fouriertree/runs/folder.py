@@ -57,13 +57,13 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.about: dict[str, Any] = {}
+        self.metadata: dict[str, Any] = {}
         self.writing = True  #: False after the disk has refused
         self._lock: IO[str] | None = None
 
     # Making and opening -------------------------------------------------------------------------------------
     @classmethod
-    def create(cls, store: Path, about: Mapping[str, Any]) -> RunFolder:
+    def create(cls, store: Path, metadata: Mapping[str, Any]) -> RunFolder:
         """A new folder in the store, named by date and time; OSError if there can be none."""
         store.mkdir(parents=True, exist_ok=True)
         while True:
@@ -75,7 +75,7 @@ class RunFolder:
                 continue
         folder = cls(store / name)
         folder.lock()
-        folder.tell(format=FORMAT, version=VERSION, id=name, created=now(), status=RUNNING, **about)
+        folder.update(format=FORMAT, version=VERSION, id=name, created=now(), status=RUNNING, **metadata)
         return folder
 
     @classmethod
@@ -83,21 +83,21 @@ class RunFolder:
         """The run of a folder that is there; RunError if it holds none."""
         folder = cls(path)
         try:
-            about = json.loads((path / RUN).read_bytes())
+            metadata = json.loads((path / RUN).read_bytes())
         except OSError as error:
             raise RunError(f"{path} holds no run: cannot read {RUN}: {reason_of(error)}") from None
         except (ValueError, RecursionError):
             raise RunError(f"{path / RUN} is damaged: it is not JSON") from None
-        if not isinstance(about, dict) or about.get("format") != FORMAT:
+        if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
             raise RunError(f"{path / RUN} does not describe a run")
-        if about.get("version") != VERSION:
+        if metadata.get("version") != VERSION:
             raise RunError(
-                f"{path} is a run of version {about.get('version')}; this program reads version {VERSION}"
+                f"{path} is a run of version {metadata.get('version')}; this program reads version {VERSION}"
             )
         for name, kind in KINDS.items():
-            if not isinstance(about.get(name), kind):
+            if not isinstance(metadata.get(name), kind):
                 raise RunError(f"{path / RUN} is damaged: {name} is not what it should be")
-        folder.about = about
+        folder.metadata = metadata
         return folder
 
     @property
@@ -107,7 +107,7 @@ class RunFolder:
     @property
     def status(self) -> str:
         """As it was written; a run that says it is running and is not was killed."""
-        said = str(self.about.get("status", "unknown"))
+        said = str(self.metadata.get("status", "unknown"))
         return "killed" if said == RUNNING and not self.is_locked() else said
 
     # One writer at a time -----------------------------------------------------------------------------------
@@ -132,10 +132,10 @@ class RunFolder:
             self._lock = None
 
     # Writing ------------------------------------------------------------------------------------------------
-    def tell(self, **about: Any) -> None:
+    def update(self, **metadata: Any) -> None:
         """Add to run.json."""
-        self.about |= about
-        self.write(RUN, encoded(self.about, indent=1))
+        self.metadata |= metadata
+        self.write(RUN, encoded(self.metadata, indent=1))
 
     def write(self, name: str, content: bytes) -> None:
         self._try(lambda: write_atomically(self.path / name, content))

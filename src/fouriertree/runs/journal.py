@@ -1,4 +1,4 @@
-"""What a fit writes down while it runs, and what an earlier one has left for it to go on from."""
+"""The history of a fit: what it resumes from, and how it is recorded in a run folder."""
 
 from __future__ import annotations
 
@@ -25,62 +25,58 @@ from fouriertree.search.observers import CandidateCollector, Patience
 
 Floats = NDArray[np.float64]
 
-#: why a search ends that nobody has ended before its time; others can go on
+#: reasons to stop after which a search can be resumed under the same limits
 UNFINISHED = ("interrupted", "stopped", "memory used up")
 
 
 @dataclass(frozen=True)
 class WarmStart:
-    """What an earlier fit to the same data left in memory."""
+    """What the last fit to the same data left in memory."""
 
-    settings: Mapping[str, Any]  #: parameters that may not have changed
+    parameters: Mapping[str, Any]  #: of the estimator then
     data: str  #: fingerprint
     seed: int
-    found: CandidateCollector
+    collector: CandidateCollector
     state: Any  #: of the search
-    response: WorkingResponse  #: what it looked for
+    response: WorkingResponse
 
 
 class Journal:
-    """The one place where a fit and its past meet: the run folder, if any, and where to go on from, if anywhere."""
+    """The history of one fit: what it resumes from, in memory or on disk, and the run folder that records it."""
 
-    def __init__(self, found: CandidateCollector) -> None:
-        self.found = found
+    def __init__(self, warm_start: WarmStart | None = None) -> None:
+        self.collector = CandidateCollector() if warm_start is None else warm_start.collector
         self.folder: RunFolder | None = None
         self.seconds = 0.0  #: that the fit has had before
         self._saved: Mapping[str, Any] | None = None
-        self._earlier: WarmStart | None = None
+        self._warm_start = warm_start
         self._checkpoints: Checkpoints | None = None
         self._began = time.monotonic()
 
     # Beginnings ---------------------------------------------------------------------------------------------
-    def record(self, store: str | Path, about: Mapping[str, Any]) -> None:
-        """Write to a new folder in the store; if the disk refuses, warn and do without."""
+    def record(self, store: str | Path, metadata: Mapping[str, Any]) -> None:
+        """Write to a new folder in the store; if the disk refuses, warn and fit without it."""
         try:
-            self._write_to(RunFolder.create(Path(store), about))
+            self._write_to(RunFolder.create(Path(store), metadata))
         except OSError as error:
-            message = f"cannot keep a run in {store}: {reason_of(error)}; the fit goes on without it"
+            message = f"cannot keep a run in {store}: {reason_of(error)}; the fit continues without it"
             warnings.warn(message, RunFolderWarning, stacklevel=4)
 
-    def resume(self, folder: RunFolder, primitives: PrimitiveSet, about: Mapping[str, Any]) -> None:
-        """Go on with a run from its newest checkpoint, or from its start if there is none.
+    def resume(self, folder: RunFolder, primitives: PrimitiveSet, changes: Mapping[str, Any]) -> None:
+        """Resume a run from its newest checkpoint, or from its start if there is none.
 
-        `about` is what has changed of what the run tells of itself: its limits may be others now.
+        `changes` updates the metadata of the run: its limits may be others now.
         """
         checkpoint = folder.latest(primitives)
         number = None if checkpoint is None else checkpoint.number
-        resumed = [*(folder.about.get("resumed") or []), {"at": now(), "from": number}]
-        folder.tell(status=RUNNING, resumed=resumed, **about)
+        resumed = [*(folder.metadata.get("resumed") or []), {"at": now(), "from": number}]
+        folder.update(status=RUNNING, resumed=resumed, **changes)
         folder.event("resumed", checkpoint=number)
         self._write_to(folder)
         if checkpoint is not None:
             self._saved = checkpoint.content
             self.seconds = float(self._saved["seconds"])
-            self.found.restore(self._saved["found"])
-
-    def go_on(self, earlier: WarmStart) -> None:
-        """Go on from what is in memory."""
-        self._earlier = earlier
+            self.collector.restore(self._saved["candidates"])
 
     def _write_to(self, folder: RunFolder) -> None:
         self.folder, self._checkpoints = folder, Checkpoints(folder)
@@ -88,49 +84,49 @@ class Journal:
     # While it runs ------------------------------------------------------------------------------------------
     @property
     def is_warm_start(self) -> bool:
-        """Whether the search goes on from what is in memory."""
-        return self._earlier is not None
+        """Whether the search continues from a state in memory."""
+        return self._warm_start is not None
 
     @property
-    def again(self) -> WorkingResponse | None:
-        """What the second search of a fit looks for, if it is that one that goes on."""
-        if self.found.runs == 0:
+    def second_response(self) -> WorkingResponse | None:
+        """The working response of the second search of a fit, if that is the one to resume."""
+        if self.collector.runs == 0:
             return None
-        if self._earlier is not None:
-            return self._earlier.response
-        return None if self._saved is None else (self._saved["target"], self._saved["weights"])
+        if self._warm_start is not None:
+            return self._warm_start.response
+        return None if self._saved is None else WorkingResponse(self._saved["target"], self._saved["weights"])
 
-    def standing(self, search: Search[Any], problem: Problem, seed: int) -> RunState[Any] | None:
-        """Where the search goes on from, once; None for the beginning."""
-        saved, earlier = self._saved, self._earlier
-        self._saved = self._earlier = None
-        if earlier is not None:
-            return RunState(unfinished_state(search, problem, seed, earlier.state), 0.0)
+    def start(self, search: Search[Any], problem: Problem, seed: int) -> RunState[Any] | None:
+        """The state to resume from, once; None for a new search."""
+        saved, warm_start = self._saved, self._warm_start
+        self._saved = self._warm_start = None
+        if warm_start is not None:
+            return RunState(unfinished_state(search, problem, seed, warm_start.state), 0.0)
         if saved is None or not isinstance(search, Resumable):
             return None
         return RunState(search.restore(problem, seed, saved["search"]), float(saved["run_seconds"]))
 
     def observers(self, names: tuple[str, ...] | None, n_rows: int) -> list[Observer]:
-        return [] if self.folder is None else [Recorder(self.folder, self.found, names, n_rows)]
+        return [] if self.folder is None else [Recorder(self.folder, self.collector, names, n_rows)]
 
     def checkpointer(
         self, search: Search[Any], response: WorkingResponse, patience: Patience | None
     ) -> Callable[[RunState[Any]], None] | None:
-        """Writes checkpoints when they are due; of searches that cannot be gone on with, there are none."""
+        """A function that writes checkpoints when they are due; None for searches that cannot be resumed."""
         checkpoints = self._checkpoints
         if checkpoints is None or not isinstance(search, Resumable):
             return None
-        # What the first search looks for follows from the data.
-        second = {} if self.found.runs == 0 else {"target": response[0], "weights": response[1]}
+        # The working response of the first search follows from the data.
+        second = {} if self.collector.runs == 0 else response._asdict()
 
-        def keep(standing: RunState[Any]) -> None:
-            if not checkpoints.due or (snapshot := search.snapshot(standing.state)) is None:
+        def keep(current: RunState[Any]) -> None:
+            if not checkpoints.due or (snapshot := search.snapshot(current.state)) is None:
                 return
             content = {
                 "search": snapshot,
-                "run_seconds": standing.seconds,
+                "run_seconds": current.seconds,
                 "seconds": self.seconds + time.monotonic() - self._began,
-                "found": self.found.state(),
+                "candidates": self.collector.state(),
                 "patience": None if patience is None else patience.state(),
                 **second,
             }
@@ -146,7 +142,7 @@ class Journal:
     def finish(
         self, equations: pd.DataFrame, model: bytes | None, reason: str, result: Mapping[str, Any]
     ) -> None:
-        """Write the table and the model down; None for a model that cannot be written."""
+        """Write the table and the model file; None for a model that cannot be written."""
         if self.folder is None:
             return
         table = io.StringIO()
@@ -155,7 +151,7 @@ class Journal:
         if model is not None:
             self.folder.write(MODEL, model)
         status = INTERRUPTED if reason in UNFINISHED else FINISHED
-        self.folder.tell(status=status, ended=now(), stop_reason=reason, result=dict(result))
+        self.folder.update(status=status, ended=now(), stop_reason=reason, result=dict(result))
         self.folder.event("finished", reason=reason)
         self.folder.close()
 
@@ -164,12 +160,12 @@ class Journal:
         if self.folder is not None:
             self.folder.event("failed", error=f"{type(error).__name__}: {error}")
             status = INTERRUPTED if isinstance(error, KeyboardInterrupt) else FAILED
-            self.folder.tell(status=status, ended=now(), stop_reason=f"failed: {type(error).__name__}")
+            self.folder.update(status=status, ended=now(), stop_reason=f"failed: {type(error).__name__}")
             self.folder.close()
 
 
 def unfinished_state(search: Search[Any], problem: Problem, seed: int, state: Any) -> Any:
-    """A state with which the search can go on; one that had nothing left to try may have, under other limits."""
+    """A state from which the search can continue: one that had nothing left to try may have, under other limits."""
     if state.finished is None or not isinstance(search, Resumable):
         return state
     snapshot = search.snapshot(state)
@@ -178,25 +174,25 @@ def unfinished_state(search: Search[Any], problem: Problem, seed: int, state: An
 
 def check_same_data(folder: RunFolder, found: str) -> None:
     """RunError unless the fingerprint is that of the run's data."""
-    expected = folder.about.get("data", {}).get("sha256")
+    expected = folder.metadata.get("data", {}).get("sha256")
     if expected != found:
         raise RunError(
-            f"the data are not those of run {folder.id}, which can only go on with the same table; fit them anew"
+            f"the data are not those of run {folder.id}, which can only be resumed with the same table; start a new fit"
         )
 
 
 def parameters_of(folder: RunFolder, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the regressor of a run, with some changed; those that a file cannot hold must be given."""
-    about = folder.about
-    missing = [name for name in about.get("described", {}) if name not in changes]
+    """The parameters of the regressor of a run, with changes; those that a file cannot hold must be among these."""
+    metadata = folder.metadata
+    missing = [name for name in metadata.get("described", {}) if name not in changes]
     if missing:
         raise RunError(
-            f"run {folder.id} had {missing[0]}={about['described'][missing[0]]}, which a file cannot hold; "
+            f"run {folder.id} had {missing[0]}={metadata['described'][missing[0]]}, which a file cannot hold; "
             f"give {missing[0]} again"
         )
-    return {**about["parameters"], **changes, "random_state": about["seed"]}
+    return {**metadata["parameters"], **changes, "random_state": metadata["seed"]}
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any], free: Sequence[str]) -> bool:
-    """Whether a parameter other than the free ones is another one now."""
+    """Whether a parameter other than the free ones has another value now."""
     return any(repr(before.get(name)) != repr(after.get(name)) for name in after if name not in free)

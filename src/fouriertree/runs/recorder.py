@@ -1,4 +1,4 @@
-"""What a running search writes down: events as they come, the front now and then, checkpoints now and then."""
+"""Records a running search: events as they come, the Pareto front and checkpoints at intervals."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from fouriertree.runs.folder import FRONT, RunFolder
 from fouriertree.search import Accepted, Event, Finished, Progress
 from fouriertree.search.observers import CandidateCollector
 
-#: seconds between two lines about progress, and between two versions of the front
+#: seconds between two progress events, and between two versions of the front
 SECONDS = 1.0
-#: a checkpoint comes after so many seconds at least and at most, and after this share of the time so far
+#: seconds between two checkpoints at least and at most, and their share of the time so far
 SOONEST, LATEST, SHARE = 0.5, 30.0, 0.02
-#: checkpoints may take up this share of the time
+#: share of the time that writing checkpoints may take
 COST = 0.05
 
 
@@ -25,42 +25,37 @@ class Recorder:
     """An observer of a search that writes to a run folder."""
 
     def __init__(
-        self, folder: RunFolder, found: CandidateCollector, names: tuple[str, ...] | None, n_rows: int
+        self, folder: RunFolder, collector: CandidateCollector, names: tuple[str, ...] | None, n_rows: int
     ) -> None:
-        self.folder, self.found, self.names, self.n_rows = folder, found, names, n_rows
-        self._told = self._drawn = 0.0
+        self.folder, self.collector, self.names, self.n_rows = folder, collector, names, n_rows
+        self._reported = self._written = 0.0
         self._stale = True
 
     def __call__(self, event: Event) -> None:
         moment = time.monotonic()
         if isinstance(event, Accepted):
             self._stale = True
-            self.folder.event("accepted", **about(event.progress))
-        elif isinstance(event, Progress) and moment - self._told >= SECONDS:
-            self._told = moment
-            self.folder.event("progress", **about(event))
+            self.folder.event("accepted", **fields(event.progress))
+        elif isinstance(event, Progress) and moment - self._reported >= SECONDS:
+            self._reported = moment
+            self.folder.event("progress", **fields(event))
         elif isinstance(event, Finished):
-            self.folder.event("search ended", reason=event.reason, **about(event.progress))
-        if self._stale and (moment - self._drawn >= SECONDS or isinstance(event, Finished)):
-            self._drawn, self._stale = moment, False
+            self.folder.event("search ended", reason=event.reason, **fields(event.progress))
+        if self._stale and (moment - self._written >= SECONDS or isinstance(event, Finished)):
+            self._written, self._stale = moment, False
             self.folder.write(FRONT, self._front())
 
     def _front(self) -> bytes:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["complexity", "loss", "equation"])
-        rows = {size: known[0] for size, known in sorted(self.found.seen.groups.items())} or dict(
-            sorted(self.found.by_length.items())
-        )
-        for size, (loss, (coefficients, expressions)) in rows.items():
-            writer.writerow(
-                [size, repr(loss / self.n_rows), Model(coefficients, expressions, self.names).text()]
-            )
+        for size, (loss, candidate) in self.collector.front().items():
+            writer.writerow([size, repr(loss / self.n_rows), Model(*candidate, self.names).text()])
         return text.getvalue().encode()
 
 
 class Checkpoints:
-    """Decides when a checkpoint is due: often at first, seldom in long runs, and never for much of the time."""
+    """Decides when a checkpoint is due: often at first, seldom in long runs, never for much of the time."""
 
     def __init__(self, folder: RunFolder, clock: Callable[[], float] = time.monotonic) -> None:
         self.folder, self.clock = folder, clock
@@ -80,7 +75,7 @@ class Checkpoints:
         self._cost = self._last - began
 
 
-def about(progress: Progress) -> dict[str, Any]:
+def fields(progress: Progress) -> dict[str, Any]:
     return {
         "traverses": progress.traverses,
         "candidates": progress.candidates,

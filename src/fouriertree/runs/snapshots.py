@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.opcodes import CONST, VAR
 
-FORMAT, VERSION = "fouriertree-checkpoint", 2
+FORMAT, VERSION = "fouriertree-checkpoint", 3
 #: what marks things that JSON has no word for
 ARRAY, BYTES, EXPRESSION = "$array", "$bytes", "$expression"
 MARKS = frozenset({ARRAY, BYTES, EXPRESSION})

@@ -19,7 +19,7 @@ def list_runs(store: Path) -> list[RunFolder]:
                 found.append(RunFolder.open(path))
             except RunError:
                 continue
-    return sorted(found, key=lambda folder: (str(folder.about.get("created")), folder.id))
+    return sorted(found, key=lambda folder: (str(folder.metadata.get("created")), folder.id))
 
 
 def find_run(store: Path, wanted: str) -> RunFolder:

@@ -20,6 +20,11 @@ class Budget:
     #: asked between steps: why somebody else wants the run to end, or None
     asked: Callable[[], str | None] | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether there is no limit but the target loss."""
+        return (self.max_traverses, self.time_limit, self.max_candidates) == (None, None, None)
+
     def reason_to_stop(self, traverses: int, seconds: float, loss: float, candidates: int = 0) -> str | None:
         """Why a run that has come this far ends here, or None."""
         if loss <= self.target_loss:

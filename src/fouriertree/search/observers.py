@@ -1,4 +1,4 @@
-"""Observers of a run: a progress bar, patience, and what has been found so far."""
+"""Observers of a run: the candidates so far, early stopping, a progress bar."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fouriertree.criteria.archive import Candidate, CandidateArchive, entry_of, plain_entry
+from fouriertree.criteria.archive import Candidate, CandidateArchive, Entry
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Accepted, Event, Progress, Reported, StopSearch
 
@@ -19,78 +19,89 @@ STALLED = f"none of the last {PATIENCE:,} candidates was of use"
 
 
 class CandidateCollector:
-    """Collects sums when they are accepted or offered, so that any interrupt finds them complete.
+    """Collects candidates as they are accepted or reported, so that an interrupt finds them complete.
 
-    Of the accepted ones the best of every length, of the offered ones some of the best of every complexity: when their
-    numbers are made short, the second may be the first.  The best on the rows that a search sees, and the best on all:
-    the longer it goes on, the more of the former owe it to luck.
+    Of the accepted ones, the best of every number of terms is kept; of the reported ones, the best of every complexity
+    by training loss and by loss on all rows: the longer a search runs, the more of the former overfit.
     """
 
     def __init__(self) -> None:
-        self.by_length: dict[int, tuple[float, Candidate]] = {}
-        self.seen, self.everywhere = CandidateArchive(), CandidateArchive()
+        self.accepted: dict[int, Entry] = {}
+        self.by_training_loss, self.by_overall_loss = CandidateArchive(), CandidateArchive()
         self.traverses = self.candidates = self.runs = 0
-        self._earlier = (0, 0)
-        self._set_aside: list[Candidate] = []
+        self._counted = (0, 0)
+        self._earlier_targets: list[Candidate] = []
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, Accepted):
-            length, loss = len(event.expressions), event.progress.loss
-            if length not in self.by_length or loss < self.by_length[length][0]:
-                terms = tuple(event.coefficients.tolist()), event.expressions
-                self.by_length[length] = loss, terms
+            terms, loss = len(event.expressions), event.progress.loss
+            if terms not in self.accepted or loss < self.accepted[terms].loss:
+                self.accepted[terms] = Entry(loss, candidate_of(event))
         elif isinstance(event, Reported):
-            terms = tuple(event.coefficients.tolist()), event.expressions
-            self.seen.add(event.complexity, event.loss, terms)
-            self.everywhere.add(event.complexity, event.loss_on_all_rows, terms)
+            candidate = candidate_of(event)
+            self.by_training_loss.add(event.complexity, event.loss, candidate)
+            self.by_overall_loss.add(event.complexity, event.loss_on_all_rows, candidate)
         elif isinstance(event, Progress):
-            self.traverses = self._earlier[0] + event.traverses
-            self.candidates = self._earlier[1] + event.candidates
-
-    # To go on later -----------------------------------------------------------------------------------------
-    def state(self) -> dict[str, Any]:
-        return {
-            "by_length": [[length, *plain_entry(entry)] for length, entry in self.by_length.items()],
-            "seen": self.seen.state(),
-            "everywhere": self.everywhere.state(),
-            "set_aside": [[list(coefficients), list(terms)] for coefficients, terms in self._set_aside],
-            "counts": [self.traverses, self.candidates, self.runs, *self._earlier],
-        }
-
-    def restore(self, saved: Mapping[str, Any]) -> None:
-        self.by_length = {length: entry_of(plain) for length, *plain in saved["by_length"]}
-        self.seen.restore(saved["seen"])
-        self.everywhere.restore(saved["everywhere"])
-        self.traverses, self.candidates, self.runs, *earlier = saved["counts"]
-        self._earlier = (earlier[0], earlier[1])
-        self._set_aside = [(tuple(numbers), tuple(terms)) for numbers, terms in saved["set_aside"]]
+            self.traverses = self._counted[0] + event.traverses
+            self.candidates = self._counted[1] + event.candidates
 
     def start_next_run(self, n_rows: int | None = None) -> None:
         """Another run begins, and counts from zero.
 
-        With `n_rows`, it has another target, and its losses say nothing of the sums so far, which are set aside.
+        With `n_rows`, it has another target: losses cannot be compared with those so far, whose candidates are kept
+        apart.
         """
-        self._earlier = self.traverses, self.candidates
+        self._counted = self.traverses, self.candidates
         self.runs += 1
         if n_rows is not None:
-            self._set_aside = self.sums(n_rows)
-            self.by_length, self.seen, self.everywhere = {}, CandidateArchive(), CandidateArchive()
+            self._earlier_targets = self.best(n_rows)
+            self.accepted = {}
+            self.by_training_loss, self.by_overall_loss = CandidateArchive(), CandidateArchive()
 
-    def sums(self, n_rows: int) -> list[Candidate]:
-        """The offered ones, or the accepted ones, without those that a simpler or shorter one beats clearly."""
-        if self.seen.groups:
-            kept = self.seen.worth_finalizing(n_rows) + self.everywhere.worth_finalizing(n_rows)
+    def front(self) -> dict[int, Entry]:
+        """The Pareto front so far, by complexity; by number of terms for searches that report no candidates."""
+        return (self.by_training_loss if self.by_training_loss.entries else self._accepted_only()).front()
+
+    def best(self, n_rows: int) -> list[Candidate]:
+        """Candidates worth finalizing, the Pareto fronts first, then by description length."""
+        if self.by_training_loss.entries:
+            archives = (self.by_training_loss, self.by_overall_loss)
+            ranked = [rank for archive in archives for rank in archive.worth_finalizing(n_rows)]
         else:
-            accepted = CandidateArchive()
-            accepted.groups = {length: [entry] for length, entry in self.by_length.items()}
-            kept = accepted.worth_finalizing(n_rows, near=1.0)
-        # First the fronts themselves, then the others by description.
-        kept.sort(key=lambda entry: entry[:2])
-        return list(dict.fromkeys([*(terms for _, _, terms in kept), *self._set_aside]))
+            ranked = self._accepted_only().worth_finalizing(n_rows, near=1.0)
+        ranked.sort(key=lambda rank: rank[:2])
+        return list(dict.fromkeys([*(rank.candidate for rank in ranked), *self._earlier_targets]))
+
+    def _accepted_only(self) -> CandidateArchive:
+        archive = CandidateArchive()
+        archive.entries = {terms: [entry] for terms, entry in self.accepted.items()}
+        return archive
+
+    def state(self) -> dict[str, Any]:
+        """Plain data and expressions, as checkpoints hold them."""
+        return {
+            "accepted": [[terms, *entry.to_plain()] for terms, entry in self.accepted.items()],
+            "by_training_loss": self.by_training_loss.state(),
+            "by_overall_loss": self.by_overall_loss.state(),
+            "earlier_targets": [[*map(list, candidate)] for candidate in self._earlier_targets],
+            "counts": [self.traverses, self.candidates, self.runs, *self._counted],
+        }
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        self.accepted = {terms: Entry.from_plain(plain) for terms, *plain in saved["accepted"]}
+        self.by_training_loss.restore(saved["by_training_loss"])
+        self.by_overall_loss.restore(saved["by_overall_loss"])
+        self.traverses, self.candidates, self.runs, *counted = saved["counts"]
+        self._counted = (counted[0], counted[1])
+        self._earlier_targets = [Candidate(*map(tuple, parts)) for parts in saved["earlier_targets"]]
+
+
+def candidate_of(event: Accepted | Reported) -> Candidate:
+    return Candidate(tuple(event.coefficients.tolist()), event.expressions)
 
 
 class Patience:
-    """Ends a run in which nothing is accepted any more: the columns may have nothing left to say."""
+    """Early stopping: ends a run in which nothing has been accepted for a number of candidates."""
 
     def __init__(self, candidates: int = PATIENCE) -> None:
         self.candidates = candidates

@@ -1,4 +1,4 @@
-"""Lines through all rows: what every other formula of a table has to beat, and seldom does where there is no law."""
+"""Linear models as candidates, and the full linear model (OLS) as the baseline of every equation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from fouriertree.criteria.archive import Candidate
-from fouriertree.criteria.rows import Rows
+from fouriertree.criteria.objective import Objective
+from fouriertree.data.training import TrainingData
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST
 from fouriertree.search.hybrid.linear import (
@@ -20,112 +21,115 @@ from fouriertree.search.hybrid.linear import (
     standardised,
     weighted_differences,
 )
-from fouriertree.selection.table import Equation
+from fouriertree.selection.finalize import Equation
 
 Floats = NDArray[np.float64]
 
-#: columns that are looked at, those with the largest correlations, where there are more
+#: features that are looked at, those with the largest correlations, where there are more
 MAX_FEATURES = 300
-#: rows for every column that a line through all of them needs before its errors tell anything
+#: rows per feature from which on the errors of the full linear model are informative
 ROWS_PER_FEATURE = 3
-#: R² that a formula may have less than a line, and the probability that a line is as much better by chance
+#: expected R² by which the full linear model has to be better, and the significance level of the F-test
 R2_TOLERANCE, SIGNIFICANCE = 0.01, 0.02
 
 
-def linear_models(rows: Rows, most_terms: int) -> list[Candidate]:
-    """c + a·x_i, c + a·x_i + b·x_j, … with the best next column each time, fitted to the rows that the search saw.
+def linear_models(data: TrainingData, most_terms: int) -> list[Candidate]:
+    """c + a·x_i, c + a·x_i + b·x_j, … by forward selection, with coefficients fitted to the training set.
 
-    The columns are chosen with all rows.  Where rows are few, those that a search sees tell too little of weak effects.
+    Features are selected with all rows: where rows are few, the training set alone shows too little of weak effects.
     """
-    space = rows.space
-    near = correlated(space.X, space.y, space.weights)
-    order = near[best_columns(space.X[:, near], space.y, space.weights, most_terms - 1)].tolist()
-    seen = rows.part(rows.seen).space
-    columns = [Expression.variable(j) for j in order]
-    values = np.column_stack([np.ones(len(seen.y)), seen.X[:, order]])
+    near = correlated(data.X, data.y, data.weights)
+    order = near[best_columns(data.X[:, near], data.y, data.weights, most_terms - 1)].tolist()
+    rows = data.training
+    features = [Expression.variable(j) for j in order]
+    values = np.column_stack([np.ones(data.n_training), data.X[rows][:, order]])
     return [
-        (tuple(coefficients.tolist()), (Expression.constant(1.0), *columns[: len(coefficients) - 1]))
-        for coefficients in nested_fits(values, seen.y, seen.weights)
+        Candidate(
+            tuple(coefficients.tolist()), (Expression.constant(1.0), *features[: len(coefficients) - 1])
+        )
+        for coefficients in nested_fits(values, data.y[rows], data.weights[rows])
     ]
 
 
 def nested_fits(values: Floats, y: Floats, weights: Floats) -> list[Floats]:
-    """Best coefficients of the first two columns of `values` (n, k), of the first three, …, by one factorisation."""
-    roots, sizes = np.sqrt(weights), largest(values)
-    Q, R = np.linalg.qr(roots[:, None] * (values / sizes))
-    along = Q.T @ (roots * y)
-    # On the rows that the search saw, columns may be closer to one another than on all.
+    """Least-squares coefficients of the first two columns of `values` (n, k), of the first three, …, by one QR."""
+    roots, scales = np.sqrt(weights), largest(values)
+    Q, R = np.linalg.qr(roots[:, None] * (values / scales))
+    projected = Q.T @ (roots * y)
+    # lstsq and not a triangular solve: features may be nearly collinear on the training set alone.
     return [
-        np.linalg.lstsq(R[:k, :k], along[:k], rcond=None)[0] / sizes[:k]
+        np.linalg.lstsq(R[:k, :k], projected[:k], rcond=None)[0] / scales[:k]
         for k in range(2, values.shape[1] + 1)
     ]
 
 
 def correlated(X: Floats, y: Floats, weights: Floats) -> NDArray[np.intp]:
-    """Columns of X (n, p) to look at, in the order they have."""
+    """The features of X (n, p) with the largest correlations with y, in their order."""
     if X.shape[1] <= MAX_FEATURES:
         return np.arange(X.shape[1])
     scaled = X / largest(X)
     centred = scaled - np.average(scaled, axis=0, weights=weights)
-    along = np.abs((weights * (y - np.average(y, weights=weights))) @ centred)
+    products = np.abs((weights * (y - np.average(y, weights=weights))) @ centred)
     lengths = np.sqrt(weights @ np.square(centred))
-    sizes = np.divide(along, lengths, out=np.zeros_like(along), where=lengths > 0.0)
-    return np.sort(np.argsort(-sizes, kind="stable")[:MAX_FEATURES])
+    correlations = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0.0)
+    return np.sort(np.argsort(-correlations, kind="stable")[:MAX_FEATURES])
 
 
 @dataclass(frozen=True)
 class FullLinearModel:
-    """The line through all columns.  None of them was chosen, so that it owes nothing to tolerance."""
+    """Ordinary least squares with all features: none of them was selected, so there is no selection bias."""
 
-    left: float  #: share of the variance that it leaves unexplained
-    numbers: int
-    rows: float
+    unexplained: float  #: share of the variance
+    n_parameters: int
+    n_rows: float
 
-    def beats(self, left: float, numbers: int) -> bool:
-        """Whether a formula that leaves this share, with so many fitted numbers, is worse.
+    def beats(self, unexplained: float, n_parameters: int) -> bool:
+        """Whether an equation with this unexplained share and so many fitted parameters is worse.
 
-        By more than 0.01 in R² on other rows, and by more than chance explains, by the F-test for the numbers that the
-        line has more.
+        Its expected out-of-sample R² is lower by more than 0.01, and an F-test for the additional parameters of the
+        linear model rejects at 2 %.
         """
-        if self._elsewhere(left, numbers) <= self._elsewhere(self.left, self.numbers) + R2_TOLERANCE:
+        expected = self._out_of_sample(unexplained, n_parameters)
+        if expected <= self._out_of_sample(self.unexplained, self.n_parameters) + R2_TOLERANCE:
             return False
-        more = max(self.numbers - numbers, 1)
-        return bool(betainc((self.rows - self.numbers) / 2.0, more / 2.0, self.left / left) < SIGNIFICANCE)
+        spare = (self.n_rows - self.n_parameters) / 2.0
+        additional = max(self.n_parameters - n_parameters, 1) / 2.0
+        return bool(betainc(spare, additional, self.unexplained / unexplained) < SIGNIFICANCE)
 
-    def _elsewhere(self, left: float, numbers: int) -> float:
-        """The share that is left on other rows: every fitted number takes away a row, and errs itself."""
-        return left * (self.rows + numbers) / max(self.rows - numbers, 1.0)
+    def _out_of_sample(self, unexplained: float, n_parameters: int) -> float:
+        """Expected unexplained share on new rows: r·(n + p)/(n − p)."""
+        return unexplained * (self.n_rows + n_parameters) / max(self.n_rows - n_parameters, 1.0)
 
 
-def full_linear_model(rows: Rows) -> FullLinearModel | None:
-    """None where rows are too few to tell anything of it, and where errors are not squared."""
-    space = rows.space
-    n, columns = effective_rows(space.X, space.y, space.weights), space.n_columns
-    if not rows.loss.squared or columns > min(MAX_FEATURES, n / ROWS_PER_FEATURE):
+def full_linear_model(objective: Objective) -> FullLinearModel | None:
+    """None where there are too few rows for it, and for other losses than squares."""
+    data = objective.data
+    n = effective_rows(data.X, data.y, data.weights)
+    if not objective.loss.squared or data.n_features > min(MAX_FEATURES, n / ROWS_PER_FEATURE):
         return None
-    unit, target = standardised(space.X, space.weights), weighted_differences(space.y, space.weights)
-    spread = float(target @ target)
-    if spread == 0.0:
+    features, target = standardised(data.X, data.weights), weighted_differences(data.y, data.weights)
+    variance = float(target @ target)
+    if variance == 0.0:
         return None
-    values, vectors = np.linalg.eigh(unit.T @ unit)
-    fresh = values > NOVELTY**2
-    basis = unit @ (vectors[:, fresh] / np.sqrt(values[fresh]))
+    values, vectors = np.linalg.eigh(features.T @ features)
+    independent = values > NOVELTY**2
+    basis = features @ (vectors[:, independent] / np.sqrt(values[independent]))
     errors = target - basis @ (basis.T @ target)
-    return FullLinearModel(float(errors @ errors) / spread, 1 + basis.shape[1], n)
+    return FullLinearModel(float(errors @ errors) / variance, 1 + basis.shape[1], n)
 
 
-def compared_with_linear_model(found: Sequence[Equation], line: FullLinearModel) -> list[Equation]:
-    """The same formulas, with a mark where the line through all columns is better."""
+def compared_with_linear(equations: Sequence[Equation], full: FullLinearModel) -> list[Equation]:
+    """The same equations, marked where the full linear model is better."""
 
-    def is_below(row: Equation) -> bool:
-        numbers = int(np.count_nonzero(row.model.expression.op == CONST))
-        return line.beats(1.0 - row.r2, numbers)
+    def is_worse(equation: Equation) -> bool:
+        n_parameters = int(np.count_nonzero(equation.model.expression.op == CONST))
+        return full.beats(1.0 - equation.r2, n_parameters)
 
-    return [replace(row, worse_than_linear=is_below(row)) for row in found]
+    return [replace(equation, worse_than_linear=is_worse(equation)) for equation in equations]
 
 
 def effective_rows(X: Floats, y: Floats, weights: Floats) -> float:
-    """(Σ w)² / Σ w²: rows of one weight that would tell as much.  Copies of a row are one row of more weight."""
+    """(Σ w)² / Σ w², the effective sample size.  Copies of a row are one row of larger weight."""
     if len(np.unique(y)) < len(y):
         _, copies = np.unique(np.column_stack([y, X]), axis=0, return_inverse=True)
         weights = np.asarray(np.bincount(copies.ravel(), weights), np.float64)

@@ -1,14 +1,18 @@
-"""Numbers that look like 2, 1/2, π or 9.81 are made so, where the formula gets shorter by it and not worse."""
+"""Snapping: constants such as 2, 1/2, π or 9.81 replace fitted ones where that shortens the description."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from math import isfinite, log
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.criteria.code_lengths import (
+    NOISY,
+    NOISY_WEIGHT,
+    TERM_NATS,
     ShortConstant,
     constants_of_linear_terms,
     feature_code_length,
@@ -16,18 +20,14 @@ from fouriertree.criteria.code_lengths import (
 )
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST, USER_OPCODE_START
-from fouriertree.projection.refit import EXACT, ConstantFit
+from fouriertree.projection.refit import ConstantFit
+from fouriertree.tolerances import EXACT_SQUARES
 
 Floats = NDArray[np.float64]
 
-#: a number may be moved by this many standard errors, or by this relative amount where the fit is exact
-ERRORS, ROUNDING = 4.0, 1e-7
-#: where more than this share of the variance is unexplained, there is no law whose numbers could be short, and short
-#: ones are worth only this part of what they save
-NOISY, NOISY_WEIGHT = 0.02, 0.25
-#: what a number of zero saves: itself, and what it stands in front of; in plain terms, their price
-TERM_NATS = 6.0
-#: rows that numbers are tried on
+#: standard errors that a constant may be moved by, or relative amount where the fit is exact
+STANDARD_ERRORS, EXACT_MOVE = 4.0, 1e-7
+#: rows that snapping is tried on
 ROWS = 1000
 
 
@@ -38,11 +38,10 @@ def snapped(
     weights: Floats,
     out_of_time: Callable[[], bool] = lambda: False,
 ) -> Expression:
-    """The formula with short numbers where its description gets shorter, and the others fitted again.
+    """The expression with short constants where its description gets shorter, and the others refitted.
 
-    In a out_of_time, the numbers that have not been looked at yet stay as they are.
-
-    ½·n·log(loss) + Σ cost of the numbers: a fitted number costs the digits that its standard error leaves.
+    ½·n·log(loss) + Σ code lengths of the constants: a fitted one has as many digits as its standard error leaves.
+    When `out_of_time`, the constants that have not been tried yet stay as they are.
     """
     if (expression.op >= USER_OPCODE_START).any():
         return expression
@@ -54,53 +53,59 @@ def snapped(
         fit, loss = ConstantFit(expression, X, y, roots, free, length2).refitted()
         if not isfinite(loss):
             return expression
-        share = (
-            loss * length2 / (float(np.sum(np.square(roots * (y - np.average(y, weights=roots**2))))) or 1.0)
-        )
-        worth = 1.0 if share <= NOISY else NOISY_WEIGHT
-        column = feature_code_length(len(y), max(0.0, -log(max(share, EXACT)))) / worth
-        zeros = {i: min(column, TERM_NATS) for i in constants_of_linear_terms(fit.expression)}
+        variance = float(np.sum(np.square(roots * (y - np.average(y, weights=roots**2))))) or 1.0
+        unexplained = loss * length2 / variance
+        weight = 1.0 if unexplained <= NOISY else NOISY_WEIGHT
+        explained = max(0.0, -log(max(unexplained, EXACT_SQUARES)))
+        feature = feature_code_length(len(y), explained) / weight
+        zeros = {i: min(feature, TERM_NATS) for i in constants_of_linear_terms(fit.expression)}
         tried: set[int] = set()
         while not out_of_time() and (choice := _choice(fit, loss, tried, zeros)) is not None:
-            i, nice, saving = choice
+            i, short, saving = choice
             tried.add(i)
-            const, still_free = fit.expression.const.copy(), fit.free.copy()
-            const[i], still_free[i] = nice.value, False
-            moved = ConstantFit(fit.with_numbers(const).expression, X, y, roots, still_free, length2)
-            new, new_loss = moved.refitted()
-            worse = (
-                0.5 * len(y) * (log(max(new_loss, EXACT)) - log(max(loss, EXACT)))
-                if isfinite(new_loss)
-                else np.inf
-            )
-            if worse < worth * saving:
+            new, new_loss = _fixed(fit, i, short.value).refitted()
+            if _length_of_errors(len(y), loss, new_loss) < weight * saving:
                 fit, loss = new, new_loss
     return fit.expression
+
+
+def _fixed(fit: ConstantFit, i: int, value: float) -> ConstantFit:
+    """The fit with one constant fixed at a value."""
+    const, free = fit.expression.const.copy(), fit.free.copy()
+    const[i], free[i] = value, False
+    return replace(fit.with_constants(const), free=free)
+
+
+def _length_of_errors(n: int, before: float, after: float) -> float:
+    """Nats by which the description of the errors gets longer."""
+    if not isfinite(after):
+        return np.inf
+    return 0.5 * n * (log(max(after, EXACT_SQUARES)) - log(max(before, EXACT_SQUARES)))
 
 
 def _choice(
     fit: ConstantFit, loss: float, tried: set[int], zeros: Mapping[int, float]
 ) -> tuple[int, ShortConstant, float] | None:
-    """The number that is shortened most by a nice one near it, that one, and the nats that it saves.
+    """The constant with the largest saving, the short one for it, and the nats that it saves.
 
-    `zeros` says what a number of zero saves where that is not as much as elsewhere.
+    `zeros` has what a zero saves where that is less than elsewhere.
     """
-    tokens = np.flatnonzero(fit.free)
-    if not len(tokens):
+    positions = np.flatnonzero(fit.free)
+    if not len(positions):
         return None
     best: tuple[int, ShortConstant, float] | None = None
-    for i, error in zip(tokens.tolist(), fit.errors().tolist(), strict=True):
+    for i, error in zip(positions.tolist(), fit.errors().tolist(), strict=True):
         value = float(fit.expression.const[i])
         if i in tried or value == 0.0:
             continue
-        tolerance = max(ERRORS * error, ROUNDING * abs(value) if loss < EXACT else 0.0)
+        tolerance = max(STANDARD_ERRORS * error, EXACT_MOVE * abs(value) if loss < EXACT_SQUARES else 0.0)
         if not isfinite(tolerance):
             continue
         if abs(value) <= tolerance and i not in fit.exponents:
             return i, ShortConstant(0.0, 0.0), zeros.get(i, TERM_NATS)
-        fitted_cost = 1.0 + log(1.0 + abs(value) / max(error, 1e-15 * abs(value)))
-        for nice in short_constants(value, tolerance):
-            saving = fitted_cost - nice.cost
+        fitted = 1.0 + log(1.0 + abs(value) / max(error, 1e-15 * abs(value)))
+        for short in short_constants(value, tolerance):
+            saving = fitted - short.length
             if saving > 0.0 and (best is None or saving > best[2]):
-                best = i, nice, saving
+                best = i, short, saving
     return best

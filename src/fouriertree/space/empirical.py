@@ -107,16 +107,18 @@ class EmpiricalSpace(WeightedPoints):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         engine: Engine | None = None,
+        copy: bool = True,
     ) -> None:
-        # Copies: what the caller does to its arrays later must not change the space.
-        matrix, values = np.array(X, dtype=np.float64, order="C"), np.array(y, dtype=np.float64)
+        # Copies by default: what the caller does to its arrays later must not change the space.
+        as_array = np.array if copy else np.asarray
+        matrix, values = as_array(X, dtype=np.float64, order="C"), as_array(y, dtype=np.float64)
         if matrix.ndim != 2 or values.shape != (len(matrix),):
             raise ValueError(
                 f"X must be (rows, columns) and y one value per row; got shapes {matrix.shape} and {values.shape}"
             )
         if not np.isfinite(values).all():
             raise ValueError("y has values that are not finite; remove those rows first")
-        weights = np.ones(len(matrix)) if sample_weight is None else np.array(sample_weight, dtype=np.float64)
+        weights = np.ones(len(matrix)) if sample_weight is None else as_array(sample_weight, dtype=np.float64)
         if weights.shape != values.shape:
             raise ValueError(f"sample_weight must have one value per row, {len(matrix)}; got {weights.shape}")
         if not (np.isfinite(weights).all() and (weights >= 0.0).all()):

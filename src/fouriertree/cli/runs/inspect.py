@@ -56,7 +56,7 @@ def show_one(store: Path, wanted: str, content: dict[str, Any]) -> None:
         run = find_run(store, wanted)
     front = front_of(run)
     content |= {
-        "about": run.about,
+        "about": run.metadata,
         "front": front,
         "checkpoints": run.checkpoints(),
         "path": str(run.path),
@@ -76,7 +76,7 @@ def show_one(store: Path, wanted: str, content: dict[str, Any]) -> None:
 
 
 def details(run: RunFolder) -> Iterator[tuple[str, Any]]:
-    about = run.about
+    about = run.metadata
     data = about["data"]
     yield "folder", run.path
     yield "created", about.get("created")
@@ -118,7 +118,7 @@ def differing(runs: Sequence[RunFolder]) -> dict[str, list[Any]]:
     """Parameters and data that are not the same in all of them, by name."""
 
     def asked(run: RunFolder) -> dict[str, Any]:
-        about = run.about
+        about = run.metadata
         known = {**about["parameters"], **about["described"]}
         return {**known, "seed": about["seed"], "sha256": about["data"].get("sha256")}
 
@@ -141,7 +141,7 @@ def remove_some(store: Path, wanted: Sequence[str], yes: bool, content: dict[str
 
 
 def summary(run: RunFolder) -> dict[str, Any]:
-    about = run.about
+    about = run.metadata
     data, result = about["data"], about.get("result") or {}
     best = chosen_row(run, result)
     return {

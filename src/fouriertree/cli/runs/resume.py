@@ -44,14 +44,14 @@ def go_on(store: Path, wanted: str, changes: Changes, content: dict[str, Any]) -
         )
     if given.data == DASH:
         raise InputError(f"the table of run {run.id} came from the standard input; give it with --data FILE")
-    given = replace(given, seed=run.about["seed"])
+    given = replace(given, seed=run.metadata["seed"])
     with closing(run), handle_interrupts() as interrupts, run_errors_as_input_errors():
         fit_table(given.request(), interrupts, content, run)
 
 
 def given_of(run: RunFolder) -> FitArguments:
     """What was asked of `fit`."""
-    command = run.about.get("command")
+    command = run.metadata.get("command")
     if not isinstance(command, dict):
         raise InputError(
             f"run {run.id} was made from Python; go on with it there: SymbolicRegressor.resume({str(run.path)!r}, X, y)"

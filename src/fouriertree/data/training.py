@@ -1,0 +1,121 @@
+"""`TrainingData`: what a fit sees, made once and handed on; parts of it are views."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.data.duplicates import Deduplicated, deduplicated
+
+Floats = NDArray[np.float64]
+
+#: share of the rows in the validation set, rows from which on there is one, and its rows at most
+VALIDATION_SHARE, MIN_ROWS_TO_SPLIT, MAX_VALIDATION_ROWS = 0.2, 20, 20_000
+#: streams of random numbers for the split and for a sample of rows
+SPLIT_STREAM, SAMPLE_STREAM = 0, 7
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """Rows without duplicates, those of the training set first and those of the validation set behind them.
+
+    Attributes
+    ----------
+    X : array (n_rows, n_features)
+    y : array (n_rows,)
+    weights : array (n_rows,)
+        How much every row counts.
+    n_training : int
+        Rows of the training set; all of them where there is no validation set.
+    distinct : tuple of X, y and weights, or None
+        The rows without repetitions, where whole weights have turned into repeated rows.
+    """
+
+    X: Floats
+    y: Floats
+    weights: Floats
+    n_training: int
+    distinct: tuple[Floats, Floats, Floats] | None = None
+
+    @classmethod
+    def from_arrays(cls, X: Floats, y: Floats, weights: Floats | None = None, seed: int = 0) -> TrainingData:
+        """Merge equal rows, and draw the validation set by `seed`, never one of two rows with the same features."""
+        rows = deduplicated(X, y, weights)
+        mask = validation_mask(rows, seed)
+        order = np.concatenate([np.flatnonzero(~mask), np.flatnonzero(mask)])
+        in_order = not mask.any()
+        values = np.ones(len(rows.y)) if rows.weights is None else rows.weights
+        return cls(
+            np.ascontiguousarray(rows.X if in_order else rows.X[order]),
+            rows.y if in_order else rows.y[order],
+            values if in_order else values[order],
+            int(np.count_nonzero(~mask)),
+            rows.distinct,
+        )
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.y)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    @property
+    def training(self) -> slice:
+        """Rows of the training set."""
+        return slice(0, self.n_training)
+
+    @property
+    def validation(self) -> slice:
+        """Rows of the validation set."""
+        return slice(self.n_training, None)
+
+    @property
+    def n_validation(self) -> int:
+        return self.n_rows - self.n_training
+
+    def training_only(self) -> TrainingData:
+        """The training set, without a validation set; no copies."""
+        rows = self.training
+        return TrainingData(self.X[rows], self.y[rows], self.weights[rows], self.n_training)
+
+    def sample(self, most: int, seed: int) -> TrainingData:
+        """At most so many rows, drawn from both sets alike."""
+        if self.n_rows <= most:
+            return self
+        drawn = np.sort(np.random.default_rng([seed, SAMPLE_STREAM]).permutation(self.n_rows)[:most])
+        n_training = int(np.count_nonzero(drawn < self.n_training))
+        return TrainingData(self.X[drawn], self.y[drawn], self.weights[drawn], n_training)
+
+    def with_target(self, y: Floats, weights: Floats) -> TrainingData:
+        """The same rows with another target and other weights."""
+        return replace(self, y=y, weights=weights, distinct=None)
+
+    @property
+    def without_repetitions(self) -> tuple[Floats, Floats, Floats]:
+        """X, y and weights, every row once."""
+        return (self.X, self.y, self.weights) if self.distinct is None else self.distinct
+
+    @cached_property
+    def positive(self) -> frozenset[int]:
+        """Features without zeros and negative values."""
+        return frozenset(np.flatnonzero((self.X > 0.0).all(axis=0)).tolist())
+
+
+def validation_mask(rows: Deduplicated, seed: int) -> NDArray[np.bool_]:
+    """Which rows are the validation set: whole groups of rows with the same features, drawn at random: (n_rows,)."""
+    n = len(rows.y)
+    if n < MIN_ROWS_TO_SPLIT:
+        return np.zeros(n, dtype=bool)
+    most = min(int(VALIDATION_SHARE * n), MAX_VALIDATION_ROWS)
+    group = np.arange(n) if rows.group is None else rows.group
+    sizes = np.bincount(group)
+    order = np.random.default_rng([seed, SPLIT_STREAM]).permutation(len(sizes))
+    taken = np.zeros(len(sizes), dtype=bool)
+    taken[order[np.cumsum(sizes[order]) <= most]] = True
+    mask: NDArray[np.bool_] = taken[group]
+    return mask

@@ -1,0 +1,256 @@
+"""One fit of one target: from the input of `SymbolicRegressor.fit` to its fitted attributes."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from fouriertree.criteria.losses import as_loss, check_probabilities
+from fouriertree.criteria.objective import Objective
+from fouriertree.data.checks import (
+    check_names,
+    check_operators,
+    check_scale,
+    check_tables,
+    check_unique_names,
+    draw_seed,
+    target_as_numbers,
+)
+from fouriertree.data.training import TrainingData
+from fouriertree.estimators.fitted import FittedEquations, absolute_errors, plain_parameters
+from fouriertree.fit.config import FitConfig, as_primitives
+from fouriertree.fit.memory import memory_watch
+from fouriertree.fit.pipeline import FitPipeline, compile_kernels_of
+from fouriertree.fit.stopping import Stop, uninterrupted
+from fouriertree.runs import RunFolder
+from fouriertree.runs.journal import Journal, WarmStart, changed, check_same_data
+from fouriertree.runs.model_file import (
+    ModelFileWarning,
+    encoded_record,
+    fingerprint,
+    library_versions,
+    writable_part,
+)
+from fouriertree.selection.table import EquationTable
+from fouriertree.uncertainty.intervals import cross_validation_scores, min_scores_for
+
+Floats = NDArray[np.float64]
+
+#: validation errors that suffice for intervals; with fewer, errors come from cross-validation with so many folds
+MIN_SCORES, FOLDS = min_scores_for(0.95), 10
+#: parameters that may change between a fit and its warm start
+CHANGEABLE = (
+    "model_selection", "time_limit", "max_evaluations", "max_traverses", "memory_limit", "target_loss", "n_jobs",
+    "random_state", "run_dir", "warm_start", "progress",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """How a fit is recorded beyond its own parameters: a run to resume, which is locked, and more for run.json."""
+
+    folder: RunFolder | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class _Input:
+    """Valid input: arrays, names, and the fingerprint of the data."""
+
+    X: Floats
+    y: Floats
+    weights: Floats | None
+    target: str
+    names: tuple[str, ...] | None
+    validated: Mapping[str, Any]  #: attributes that scikit-learn's validation sets
+    sha256: str
+
+
+def fit_single(
+    estimator: FittedEquations,
+    X: Any,
+    y: Any,
+    sample_weight: ArrayLike | None,
+    stop: Stop,
+    context: RunContext,
+) -> dict[str, Any]:
+    """The attributes of the fitted estimator, which itself is not changed."""
+    parameters: dict[str, Any] = estimator.get_params(deep=False)  # type: ignore[attr-defined]
+    check_operators(as_primitives(parameters["operators"]))
+    loss = as_loss(parameters["loss"], parameters["quantile"])
+    given = _validated(estimator, X, y, sample_weight)
+    check_probabilities(loss, given.y)
+    warm_start = _warm_start(estimator, parameters, given.sha256)
+    seed = draw_seed(parameters["random_state"]) if warm_start is None else warm_start.seed
+    config = FitConfig.from_parameters(parameters, given.names, given.X.shape[1], seed)
+    # The first time on a machine takes some seconds, which the time limit does not include.
+    uninterrupted(lambda: compile_kernels_of(config.engine, config.search))
+    stop.start_search(memory_watch(parameters["memory_limit"], len(given.y)))
+    began = time.monotonic()
+    journal = _journal(parameters, given, seed, warm_start, context)
+    try:
+        started = began - journal.seconds
+        data = TrainingData.from_arrays(given.X, given.y, given.weights, seed)
+        pipeline = FitPipeline(config, Objective(data, loss, config.engine), stop, journal, started)
+        reason = pipeline.search()
+        attributes = {
+            **given.validated,
+            **_summary(given, seed, reason, journal),
+            **_table_attributes(pipeline.table(), data, loss.logistic),
+            "_training": data,
+            "_warned_outside": False,
+            "seconds_": time.monotonic() - started,
+        }
+        if parameters["warm_start"] and pipeline.last is not None:
+            attributes["_warm_start"] = WarmStart(
+                parameters, given.sha256, seed, journal.collector, *pipeline.last
+            )
+        return attributes | _finish(estimator, attributes, given.target, journal)
+    except BaseException as error:
+        journal.abandon(error)
+        raise
+
+
+# Input ----------------------------------------------------------------------------------------------------------
+def _validated(estimator: FittedEquations, X: Any, y: Any, sample_weight: ArrayLike | None) -> _Input:
+    target = str(getattr(y, "name", None) or "y")
+    check_tables(X, y)
+    # scikit-learn's validation sets attributes, which the estimator gets only if the fit succeeds.
+    trial = copy(estimator)
+    X, y = validate_data(
+        trial, X, target_as_numbers(y), dtype=np.float64, y_numeric=True, ensure_min_samples=2
+    )
+    check_scale(y)
+    weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+    validated = {name: value for name, value in vars(trial).items() if name in VALIDATED}
+    names = _feature_names(trial, X.shape[1])
+    return _Input(X, y, weights, target, names, validated, fingerprint(X, y, weights))
+
+
+#: attributes that `validate_data` sets
+VALIDATED = ("n_features_in_", "feature_names_in_")
+
+
+def _feature_names(estimator: Any, n_features: int) -> tuple[str, ...] | None:
+    given = estimator.feature_names
+    if given is None:
+        given = getattr(estimator, "feature_names_in_", None)
+    if given is None:
+        return None
+    names = tuple(map(str, given))
+    if len(names) != n_features:
+        raise ValueError(f"feature_names has {len(names)} names, but X has {n_features} columns")
+    check_unique_names(names)
+    check_names(names)
+    return names
+
+
+# History --------------------------------------------------------------------------------------------------------
+def _warm_start(estimator: Any, parameters: Mapping[str, Any], sha256: str) -> WarmStart | None:
+    """The state of the last fit, if it is to be continued: same data, same parameters but for limits."""
+    last: WarmStart | None = vars(estimator).get("_warm_start") if parameters["warm_start"] else None
+    if last is None or last.data != sha256 or changed(last.parameters, parameters, CHANGEABLE):
+        return None
+    return last
+
+
+def _journal(
+    parameters: Mapping[str, Any],
+    given: _Input,
+    seed: int,
+    warm_start: WarmStart | None,
+    context: RunContext,
+) -> Journal:
+    journal = Journal(warm_start)
+    plain, described = plain_parameters(parameters)
+    if context.folder is not None:
+        check_same_data(context.folder, given.sha256)
+        changes = {"parameters": plain, "described": described}
+        journal.resume(context.folder, as_primitives(parameters["operators"]), changes)
+    elif parameters["run_dir"] is not None:
+        metadata = {
+            "parameters": plain,
+            "described": described,
+            "seed": seed,
+            "versions": library_versions(),
+            "data": _data_attribute(given),
+            "columns": list(given.names or (f"x{i}" for i in range(given.X.shape[1]))),
+            "target": given.target,
+            **context.metadata,
+        }
+        journal.record(parameters["run_dir"], metadata)
+    return journal
+
+
+def _finish(
+    estimator: FittedEquations, attributes: Mapping[str, Any], target: str, journal: Journal
+) -> dict[str, Any]:
+    """Write the result to the run, if there is one."""
+    if journal.folder is None:
+        return {}
+    fitted = copy(estimator)
+    vars(fitted).update(attributes)
+    chosen = fitted.get_best()
+    result = {
+        "formula": fitted.model_.text(),
+        "equation": str(chosen["equation"]),
+        "loss": float(chosen["loss"]),
+        "complexity": int(chosen["complexity"]),
+        "seconds": attributes["seconds_"],
+        "evaluations": attributes["evaluations_"],
+    }
+    path = journal.folder.path
+    journal.finish(fitted.equations_, _model_file(fitted, target), attributes["stop_reason_"], result)
+    return {"run_path_": path}
+
+
+def _model_file(fitted: FittedEquations, target: str) -> bytes | None:
+    """The content of the run's model file; None, with a warning, if it cannot be made."""
+    try:
+        return encoded_record(writable_part(fitted.to_record(target)))
+    except Exception as error:  # whatever it is, the equations are worth more than their copy in the run
+        message = f"the run keeps the table of equations, but no model file: {type(error).__name__}: {error}"
+        warnings.warn(message, ModelFileWarning, stacklevel=5)
+        return None
+
+
+# Attributes -----------------------------------------------------------------------------------------------------
+def _data_attribute(given: _Input) -> dict[str, Any]:
+    return {"rows": len(given.y), "columns": given.X.shape[1], "sha256": given.sha256}
+
+
+def _summary(given: _Input, seed: int, reason: str, journal: Journal) -> dict[str, Any]:
+    return {
+        "_names": given.names,
+        "seed_": seed,
+        "data_": _data_attribute(given),
+        "stop_reason_": reason,
+        "traverses_": journal.collector.traverses,
+        "evaluations_": journal.collector.candidates,
+    }
+
+
+def _table_attributes(table: EquationTable, data: TrainingData, logistic: bool) -> dict[str, Any]:
+    models = [equation.model for equation in table.equations]
+    scores = [absolute_errors(equation.validation_errors) for equation in table.equations]
+    if not logistic and all(len(errors) < MIN_SCORES for errors in scores):
+        rows = data.without_repetitions
+        scores = [
+            absolute_errors(cross_validation_scores(model.expression, *rows, FOLDS)) for model in models
+        ]
+    return {
+        "equations_": table.frame,
+        "best_index_": table.chosen,
+        "models_": models,
+        "model_": models[table.chosen],
+        "scores_": scores,
+        "box_": np.column_stack([data.X.min(axis=0), data.X.max(axis=0)]),
+    }

@@ -1,0 +1,70 @@
+"""`FitConfig`: what a user has asked of a fit, resolved into the objects that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fouriertree.engine import CompiledEngine
+from fouriertree.expr import Expression, PrimitiveSet
+from fouriertree.expr.complexity import Complexity
+from fouriertree.fit.guesses import parse_guesses
+from fouriertree.search import Search
+from fouriertree.search.nesting import Nesting
+
+
+@dataclass(frozen=True)
+class FitConfig:
+    """The options of one fit; `search` is None for the hybrid search, and limits that are None do not limit."""
+
+    search: Search[Any] | None
+    primitives: PrimitiveSet
+    engine: CompiledEngine
+    complexity: Complexity
+    nesting: Nesting
+    guesses: tuple[Expression, ...]
+    names: tuple[str, ...] | None  #: of the features
+    seed: int
+    max_terms: int | None
+    max_size: int
+    model_selection: str
+    time_limit: float | None
+    max_evaluations: float | None
+    max_traverses: float | None
+    target_loss: float | None
+    progress: bool
+
+    @classmethod
+    def from_parameters(
+        cls, parameters: Mapping[str, Any], names: tuple[str, ...] | None, n_features: int, seed: int
+    ) -> FitConfig:
+        """From the parameters of an estimator, which have been checked."""
+        primitives = as_primitives(parameters["operators"])
+        texts = names or tuple(f"x{i}" for i in range(n_features))
+        max_terms, time_limit = parameters["max_terms"], parameters["time_limit"]
+        return cls(
+            search=parameters["search"],
+            primitives=primitives,
+            engine=CompiledEngine(n_jobs=1 if parameters["n_jobs"] is None else parameters["n_jobs"]),
+            complexity=Complexity(parameters["complexities"], primitives),
+            nesting=Nesting.of(parameters["nesting"] or {}, primitives),
+            guesses=parse_guesses(parameters["guesses"] or (), texts, primitives),
+            names=names,
+            seed=seed,
+            max_terms=None if max_terms is None else int(max_terms),
+            max_size=int(parameters["max_size"]),
+            time_limit=None if time_limit is None else float(time_limit),
+            **{name: parameters[name] for name in UNCHANGED},
+        )
+
+
+#: parameters that are taken as they are
+UNCHANGED = ("model_selection", "max_evaluations", "max_traverses", "target_loss", "progress")
+
+
+def as_primitives(operators: Any) -> PrimitiveSet:
+    """A set of operators from what a user may give: None, names, or a set."""
+    if operators is None:
+        return PrimitiveSet.default()
+    return operators if isinstance(operators, PrimitiveSet) else PrimitiveSet(operators)

@@ -1,0 +1,184 @@
+"""From a candidate to an equation of the table: significant terms, refitted and snapped constants, canonical form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.criteria.archive import Candidate
+from fouriertree.criteria.objective import Objective
+from fouriertree.criteria.poles import may_have_pole
+from fouriertree.expr import Expression, PrimitiveSet
+from fouriertree.expr.canonical import canonical
+from fouriertree.expr.complexity import Complexity
+from fouriertree.model import Model, sum_of_terms
+from fouriertree.projection.refit import refit_constants
+from fouriertree.selection.snapping import ROWS as SNAPPING_ROWS
+from fouriertree.selection.snapping import snapped
+from fouriertree.tolerances import ROUNDING
+
+Floats = NDArray[np.float64]
+
+#: nats that snapped constants may add to the description length altogether
+SNAPPING_NATS = 5.0
+#: steps of iteratively reweighted least squares, and the relative gain below which log-odds need no more of them
+REWEIGHTING_STEPS, REWEIGHTING_TOLERANCE = 12, 1e-7
+#: ratio of losses after and before the refit that other losses than squares may have
+REWEIGHTED_LOSS_RATIO = 1.5
+#: rows that are searched for poles
+POLE_ROWS = 20_000
+
+
+@dataclass(frozen=True)
+class Equation:
+    """A finalized candidate: a model refitted to all rows, and its row in the table."""
+
+    model: Model
+    complexity: int
+    training_loss: float  #: on the training set, before the validation set was used
+    validation_loss: float
+    loss: float  #: on all rows, after the refit to them
+    r2: float
+    may_have_pole: bool
+    validation_errors: Floats = field(default_factory=lambda: np.zeros(0))
+    worse_than_linear: bool = False  #: the full linear model is expected to predict better
+    preferred: bool = (
+        False  #: chosen although another description is shorter, which is worse than the linear model
+    )
+
+
+def never() -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Finalizer:
+    """How candidates become equations; when `out_of_time`, constants stay as the search left them."""
+
+    objective: Objective
+    primitives: PrimitiveSet
+    complexity: Complexity
+    names: tuple[str, ...] | None = None
+    out_of_time: Callable[[], bool] = never
+
+    def __call__(self, candidate: Candidate, snap: bool = True) -> Equation | None:
+        """The equation, with constants that fit all rows best; None if it is not finite on all of them."""
+        objective, positive = self.objective, self.objective.data.positive
+        first = self._on_training_set(candidate, snap)
+        before = objective.values([first])[0]
+        if not np.isfinite(before).all():
+            return None
+        final = (
+            first if self.out_of_time() else canonical(self._refitted(first, snap), self.primitives, positive)
+        )
+        if final.size != first.size and not self.out_of_time():
+            # Snapped constants made another form possible, whose constants have not been refitted.
+            final = canonical(self._refitted(final, snap), self.primitives, positive)
+        after = objective.values([final])[0]
+        # A refit that made it worse, by rounding or by diverging, is taken back.
+        if not objective.mean_loss(after) <= max(
+            self._loss_ratio * objective.mean_loss(before), objective.exact
+        ):
+            final, after = first, before
+        return self._equation(final, before, after)
+
+    def _on_training_set(self, candidate: Candidate, snap: bool) -> Expression:
+        """The candidate in canonical form, with constants that the validation set has not influenced."""
+        objective = self.objective
+        kept, best = significant_terms(
+            objective, np.array(candidate.coefficients), list(candidate.expressions)
+        )
+        if objective.loss.logistic:
+            # A factor of one would not be written down, and not be fitted.
+            best = np.where(np.abs(best) == 1.0, (1.0 + 1e-9) * best, best)
+        terms = [candidate.expressions[i] for i in kept]
+        whole = canonical(sum_of_terms(best.tolist(), terms), self.primitives, objective.data.positive)
+        if objective.loss.logistic:
+            # A search fits squares; log-odds are fitted to the training set before the validation set judges them.
+            whole = refitted(whole, objective.training_only(), self.out_of_time, snap)
+        return whole
+
+    def _refitted(self, expression: Expression, snap: bool) -> Expression:
+        return refitted(expression, self.objective, self.out_of_time, snap)
+
+    @property
+    def _loss_ratio(self) -> float:
+        """The ratio of losses after and before the refit that snapping may cost."""
+        n = min(self.objective.data.n_rows, SNAPPING_ROWS)
+        return (
+            float(np.exp(2.0 * SNAPPING_NATS / n)) if self.objective.loss.squared else REWEIGHTED_LOSS_RATIO
+        )
+
+    def _equation(self, final: Expression, before: Floats, after: Floats) -> Equation:
+        """The row of the table; `before` and `after` are predictions of the first and of the final form."""
+        objective, data = self.objective, self.objective.data
+        loss = objective.mean_loss(after)
+        errors = np.zeros(0) if objective.loss.logistic else (data.y - before)[data.validation]
+        return Equation(
+            Model.from_expression(final, self.names),
+            self.complexity(final),
+            objective.mean_loss(before, data.training),
+            objective.mean_loss(before, data.validation),
+            loss,
+            1.0 if loss <= objective.exact else objective.explained(after),
+            may_have_pole(final, data.X[:: 1 + data.n_rows // POLE_ROWS]),
+            errors,
+        )
+
+
+def refitted(
+    expression: Expression, objective: Objective, out_of_time: Callable[[], bool] = never, snap: bool = True
+) -> Expression:
+    """The expression with its constants fitted to all rows, and short ones where they do as well."""
+    data, loss = objective.data, objective.loss
+    if loss.squared and not snap:
+        return refit_constants(expression, data.X, data.y, data.weights)
+    if loss.squared:
+        return snapped(expression, data.X, data.y, data.weights, out_of_time)
+    best, least = expression, np.inf
+    for _ in range(REWEIGHTING_STEPS):
+        if out_of_time():
+            break
+        with np.errstate(all="ignore"):
+            predicted = expression.evaluate(data.X)
+            if loss.logistic:
+                # Newton's steps may go too far; then the best expression on the way is kept.
+                if not (cost := objective.mean_loss(predicted)) < least * (1.0 - REWEIGHTING_TOLERANCE):
+                    break
+                best, least = expression, cost
+            target, weights = loss.working(data.y, predicted)
+        expression = refit_constants(expression, data.X, target, data.weights * weights)
+    return best if loss.logistic else expression
+
+
+def significant_terms(
+    objective: Objective, coefficients: Floats, expressions: list[Expression]
+) -> tuple[list[int], Floats]:
+    """Which terms are more than rounding, and their coefficients; of an exact sum, as few terms as stay exact."""
+    data, values = objective.data, objective.values(expressions)
+    sizes = np.abs(values).max(axis=1) * np.abs(coefficients)
+    kept = np.flatnonzero(sizes > ROUNDING * np.abs(data.y).max()).tolist() or [0]
+    best = coefficients[kept]
+    if objective.mean_square(data.y - best @ values[kept]) > objective.exact:
+        return kept, best
+    for i in sorted(kept, key=lambda i: -expressions[i].size):
+        fewer = [j for j in kept if j != i]
+        if fewer:
+            solution = least_squares(objective, values[fewer])
+            if objective.mean_square(data.y - solution @ values[fewer]) <= objective.exact:
+                kept, best = fewer, solution
+    return kept, best
+
+
+def least_squares(objective: Objective, values: Floats) -> Floats:
+    """Weighted least-squares coefficients of the rows of `values` (k, n): (k,)."""
+    roots = np.sqrt(objective.data.weights)
+    # Columns of unit size, so that the units of features do not matter.
+    scales = np.abs(values * roots).max(axis=1)
+    scales[scales == 0.0] = 1.0
+    design = (values * roots / scales[:, None]).T
+    solution: Floats = np.linalg.lstsq(design, roots * objective.data.y, rcond=None)[0] / scales
+    return solution
