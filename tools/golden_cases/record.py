@@ -21,8 +21,9 @@ PROSE = frozenset(["description", "error", "reason", "stop_reason", "text"])
 #: an address of an object, which its repr shows
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
-#: in prose: names of runs, dates, and seconds in sentences and in tables of runs
+#: in prose: what is announced while kernels are compiled, names of runs, dates, seconds in sentences and in tables
 SCRUBBED = [
+    (re.compile(r"^fouriertree: compiling .*\n?", re.MULTILINE), ""),
     (re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}"), "RUN"),
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?([+-]\d\d:\d\d)?"), "DATE"),
     (re.compile(r"\b\d+(\.\d+)? ?(seconds|s)\b"), "TIME"),
