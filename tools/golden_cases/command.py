@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 import runpy
 import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
@@ -17,13 +16,6 @@ from unittest.mock import patch
 
 from golden_cases.names import option
 from golden_cases.record import Record
-
-#: in what is printed: names of runs, dates, times, seconds, fingerprints of versions
-SCRUBBED = [
-    (re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}"), "RUN"),
-    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?([+-]\d\d:\d\d)?"), "DATE"),
-    (re.compile(r"\b\d+(\.\d+)? ?(seconds|s)\b"), "TIME"),
-]
 
 
 @dataclass(frozen=True)
@@ -64,15 +56,9 @@ def ask(record: Record, name: str, *arguments: str) -> Answer:
     if "--json" in arguments and answer.stdout:
         record.document(name, answer.document)
     else:
-        record.words(f"{name}.stdout", scrubbed(answer.stdout))
-    record.words(f"{name}.stderr", scrubbed(answer.stderr))
+        record.words(f"{name}.stdout", answer.stdout)
+    record.words(f"{name}.stderr", answer.stderr)
     return answer
-
-
-def scrubbed(text: str) -> str:
-    for pattern, word in SCRUBBED:
-        text = pattern.sub(word, text)
-    return text
 
 
 class TextOf(HTMLParser):

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from golden_cases import tables as t
-from golden_cases.command import TextOf, ask, scrubbed
-from golden_cases.record import Record, case
+from golden_cases.command import TextOf, ask
+from golden_cases.record import Record, case, scrubbed
 
 NAMES = ["mass", "top speed", "c%"]
 NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.])")
@@ -100,10 +100,10 @@ def without_volatile(lines: list[str]) -> list[str]:
 def runs(record: Record) -> None:
     fit(record)
     ask(record, "second", "fit", "data.csv", "-t", "y", "--max-evaluations", "1000", "--seed", "1", "--json")
-    ask(record, "runs", "runs", "--json")
+    listed = ask(record, "runs", "runs", "--json").document
     ask(record, "show", "runs", "show", "last")
     shown = ask(record, "show as JSON", "runs", "show", "last", "--json").document
-    names = sorted(path.name for path in (record.folder / "fouriertree-runs").iterdir())
+    names = [run["id"] for run in listed["runs"]]
     ask(record, "compare", "runs", "compare", *names, "--json")
     ask(record, "finished", "runs", "resume", "last", "--json")
     ask(record, "resume", "runs", "resume", Path(shown["path"]).name, "--max-evaluations", "200000", "--json")

@@ -21,6 +21,16 @@ PROSE = frozenset(["description", "error", "reason", "stop_reason", "text"])
 #: an address of an object, which its repr shows
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
+#: in prose: what is announced while kernels are compiled, names of runs, dates, seconds in sentences and in tables
+SCRUBBED = [
+    (re.compile(r"^fouriertree: compiling .*\n?", re.MULTILINE), ""),
+    (re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}"), "RUN"),
+    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?([+-]\d\d:\d\d)?"), "DATE"),
+    (re.compile(r"\b\d+(\.\d+)? ?(seconds|s)\b"), "TIME"),
+    (re.compile(r"(?<=\d×)(\d+) +\d+(\.\d+)?( +)"), r"\1 TIME "),
+    (re.compile(r"^( *seconds +)[\d. ]+$", re.MULTILINE), r"\1TIME"),
+]
+
 Case = Callable[["Record"], None]
 CASES: dict[str, Case] = {}
 
@@ -50,12 +60,12 @@ class Record:
 
     def words(self, name: str, text: Any) -> None:
         """Write down prose: headings, reasons, messages."""
-        self._add(WORDS, name, text)
+        self._add(WORDS, name, scrubbed(shown(text)))
 
     def document(self, name: str, content: Any) -> None:
         """Write down nested plain data, prose and values apart, without what is volatile."""
         for section, path, leaf in leaves(content, name):
-            self._add(section, path, leaf)
+            (self.words if section == WORDS else self.value)(path, leaf)
 
     def text(self) -> str:
         """Both sections."""
@@ -67,6 +77,13 @@ class Record:
             self._sections[section].append(f"{name} = {lines[0]}".rstrip())
         else:
             self._sections[section] += [f"{name}:", *(f"  {line}".rstrip() for line in lines)]
+
+
+def scrubbed(text: str) -> str:
+    """Prose without what differs from run to run."""
+    for pattern, word in SCRUBBED:
+        text = pattern.sub(word, text)
+    return text
 
 
 def leaves(content: Any, path: str) -> Iterable[tuple[str, str, Any]]:
