@@ -179,8 +179,8 @@ def test_polynomials_above_the_largest_degree_are_not_in_the_space():
     ("arguments", "message"),
     [
         (([1.0, 2.0], [1.0, 2.0]), "X must be"),
-        (([[1.0], [2.0]], [1.0]), "one value per row"),
-        (([[1.0], [2.0]], [[1.0], [2.0]]), "one value per row"),
+        (([[1.0], [2.0]], [1.0]), "and y (n_rows,)"),
+        (([[1.0], [2.0]], [[1.0], [2.0]]), "and y (n_rows,)"),
         (([[1.0], [2.0]], [1.0, np.nan]), "y has values that are not finite"),
         (([[1.0], [2.0]], [1.0, np.inf]), "y has values that are not finite"),
         (([[1.0], [2.0]], [1.0, 2.0], [1.0]), "sample_weight must have one value per row, 2"),
@@ -221,7 +221,7 @@ def test_a_space_without_a_target_says_how_to_give_one(space):
 
 
 def test_a_target_above_the_largest_degree_is_refused():
-    with pytest.raises(ValueError, match="degree 5, above max_degree = 4"):
+    with pytest.raises(ValueError, match="degree 5 > max_degree = 4"):
         _ = PolynomialSpace(-1, 1, parse("x0^5"), max_degree=4).target
 
 

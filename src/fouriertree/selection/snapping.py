@@ -66,7 +66,7 @@ def snapped(
             tried.add(i)
             const, still_free = fit.expression.const.copy(), fit.free.copy()
             const[i], still_free[i] = nice.value, False
-            moved = ConstantFit(fit.with_numbers(const).expression, X, y, roots, still_free, length2)
+            moved = ConstantFit(fit.with_constants(const).expression, X, y, roots, still_free, length2)
             new, new_loss = moved.refitted()
             worse = (
                 0.5 * len(y) * (log(max(new_loss, EXACT)) - log(max(loss, EXACT)))

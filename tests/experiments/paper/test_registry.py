@@ -32,7 +32,7 @@ def test_the_papers_problems_are_there():
 
 
 def test_a_name_is_not_taken_twice_by_accident(mine):
-    with pytest.raises(ValueError, match="there is a problem 'mine' already"):
+    with pytest.raises(ValueError, match="'mine' is registered already"):
         register_problem(Benchmark("mine", "x0"))
     assert register_problem(Benchmark("mine", "x0"), replace=True).formula == "x0"
 
