@@ -186,7 +186,9 @@ def test_empty_rows_and_columns_of_a_sheet_are_no_rows_and_no_columns(tmp_path):
 
 def test_a_merged_header_is_refused_with_its_place(tmp_path):
     path = workbook(tmp_path / "t.xlsx", ["title", None], ["a", "b"], [1, 2], merged=["A1:B1"])
-    with pytest.raises(InputError, match=r"merged cells in its header \(A1:B1\); give every column a name"):
+    with pytest.raises(
+        InputError, match=r"merged cells in its header \(A1:B1\); give every column its own name"
+    ):
         read_table(path)
 
 
