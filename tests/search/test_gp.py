@@ -19,8 +19,8 @@ from fouriertree.search.gp.loops import (
     ENLARGEMENTS,
     GENERATION_SPAN,
     INDIVIDUALS,
-    LARGEST_TREE,
     LATEST_SPAN,
+    MAX_TREE_SIZE,
     SIZES,
     SPAN,
     WATCHED,
@@ -292,7 +292,7 @@ def test_trees_do_not_grow_without_limit():
     problem = Problem(EmpiricalSpace(X, 1e12 * X[:, 0]), Grammar(PrimitiveSet(["add"])))
     state = run(CanonicalGP(100), problem, Budget(40_000), seed=0).state
     sizes = state.population.store.nodes["size"][state.population.roots]
-    assert LARGEST_TREE / 4 < sizes.max() <= LARGEST_TREE
+    assert MAX_TREE_SIZE / 4 < sizes.max() <= MAX_TREE_SIZE
 
 
 def test_a_grammar_of_more_columns_than_the_data_is_refused():

@@ -108,9 +108,9 @@ def test_rules_know_operators_of_your_own():
 BAD = [
     ({"sine": {"sin": 0}}, "unknown operator 'sine'; did you mean 'sin'"),
     ({"sin": {"exq": 0}}, "unknown operator 'exq'; did you mean 'exp'"),
-    ({"sin": 0}, "nesting must say how often"),
-    ({"sin": {"exp": -1}}, r"nesting\['sin'\]\['exp'\] must be a whole number, 0 or more; got -1"),
-    ({"sin": {"exp": 0.5}}, r"nesting\['sin'\]\['exp'\] must be a whole number, 0 or more; got 0.5"),
+    ({"sin": 0}, r"nesting\['sin'\] must map operators to counts"),
+    ({"sin": {"exp": -1}}, r"nesting\['sin'\]\['exp'\] must be an integer ≥ 0; got -1"),
+    ({"sin": {"exp": 0.5}}, r"nesting\['sin'\]\['exp'\] must be an integer ≥ 0; got 0.5"),
 ]
 
 

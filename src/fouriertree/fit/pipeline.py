@@ -184,7 +184,7 @@ class Fitting:
                 observers.append(stack.enter_context(bar))
             try:
                 keep = journal.checkpointer(search, response, patience)
-                ended = run(search, problem, budget, observers, seed, start=start, keep=keep)
+                ended = run(search, problem, budget, observers, seed, start=start, checkpoint=keep)
                 reason, self.left = ended.reason, (ended.state, response)
             except KeyboardInterrupt:
                 # The loop catches those between its first and its last event.
