@@ -76,12 +76,12 @@ def test_stability_says_how_often_the_form_returns(fitted):
     ],
 )
 def test_a_regressor_from_a_file_asks_for_data_where_it_needs_them(loaded, call):
-    with pytest.raises(ValueError, match="give X and y"):
+    with pytest.raises(ValueError, match="pass X and y"):
         call(loaded)
 
 
 def test_x_without_y_is_half_a_table(fitted):
-    with pytest.raises(ValueError, match="give both X and y"):
+    with pytest.raises(ValueError, match="pass both X and y"):
         fitted.coefficient_intervals(X=X)
 
 

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fouriertree import Model, SymbolicTransformer, parse
-from fouriertree.estimators.transformer import explaining, terms_of
+from fouriertree.estimators.transformer import matching_pursuit, terms_of
 
 FEW = 1000
 
@@ -109,7 +109,7 @@ def slowly_explaining(values, target, weights, most):
 def test_features_are_those_that_trying_all_of_them_finds(seed, k, most):
     rng = np.random.default_rng(seed)
     values, target, weights = rng.normal(size=(k, 30)), rng.normal(size=30), rng.uniform(0.5, 2.0, 30)
-    found = explaining(values * rng.uniform(1e-3, 1e3, (k, 1)), target, np.sqrt(weights), most)
+    found = matching_pursuit(values * rng.uniform(1e-3, 1e3, (k, 1)), target, np.sqrt(weights), most)
     assert found == slowly_explaining(values, target, weights, most)
 
 
@@ -117,14 +117,14 @@ def test_those_preferred_have_their_turn_first():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(3, 20))
     target = values[0] + 10.0 * values[1] + 100.0 * values[2]
-    assert explaining(values, target, np.ones(20), 3) == [2, 1, 0]
-    assert explaining(values, target, np.ones(20), 3, preferred=2) == [1, 0, 2]
+    assert matching_pursuit(values, target, np.ones(20), 3) == [2, 1, 0]
+    assert matching_pursuit(values, target, np.ones(20), 3, preferred=2) == [1, 0, 2]
 
 
 def test_what_others_explain_or_what_is_not_finite_is_no_feature():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 20))
     values = np.array([a, 3.0 * a + 1.0, np.full(20, 7.0), b, a - b, np.where(a > 0, np.inf, a)])
-    chosen = explaining(values, a + 0.1 * b, np.ones(20), 6)
+    chosen = matching_pursuit(values, a + 0.1 * b, np.ones(20), 6)
     assert len(chosen) == 2
     assert set(chosen) < {0, 1, 3, 4}

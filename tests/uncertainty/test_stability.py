@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fouriertree.expr import parse
 from fouriertree.model import Model
-from fouriertree.uncertainty.stability import counted, form_key, stability, structure
+from fouriertree.uncertainty.stability import form_key, frequencies, stability, structure
 
 X = np.random.default_rng(0).uniform(-2, 2, (40, 2))
 Y = 3 * np.sin(X[:, 0]) + X[:, 1]
@@ -73,7 +73,7 @@ def test_shares_count_the_refits_in_which_a_structure_returns():
         front("x0^2", "x0"),
         front("x0^2", "5*x0"),
     ]
-    found = counted(original, refits, 4)
+    found = frequencies(original, refits, 4)
     terms = found.terms.set_index("term")
     assert terms.loc["2*x0"].tolist() == [True, 0.75, 1.0]
     assert terms.loc["3*sin(x1)"].tolist() == [True, 0.25, 0.5]
@@ -137,26 +137,25 @@ def test_an_interrupt_keeps_what_is_done_so_far():
 
     told = []
     found = stability(fit, X, Y, n=10, original=front("x0"), progress=lambda i, n: told.append((i, n)))
-    assert (found.n, found.asked) == (3, 10)
+    assert (found.n, found.requested) == (3, 10)
     assert told == [(1, 10), (2, 10), (3, 10)]
     assert found.forms["share_chosen"].tolist() == [1.0]
-    assert "3 refits of 10 (stopped)" in found.text()
+    assert "3 bootstrap refits of 10 (stopped)" in found.text()
 
 
 def test_without_any_refit_nothing_is_claimed():
-    found = counted(front("x0"), [], 5)
+    found = frequencies(front("x0"), [], 5)
     assert found.terms["share_chosen"].isna().all()
-    assert "nothing is known" in found.text()
+    assert "is not known" in found.text()
     assert json.loads(json.dumps(found.to_json(), allow_nan=False))["forms"][0]["share_front"] is None
 
 
 def test_the_text_names_the_chosen_formula_and_its_terms():
-    found = counted(front("2*x0", "2*x0 + 3*sin(x1)"), [front("x0"), front("x0 + sin(x1)")], 2)
+    found = frequencies(front("2*x0", "2*x0 + 3*sin(x1)"), [front("x0"), front("x0 + sin(x1)")], 2)
     assert found.text().splitlines() == [
-        "In 2 refits to rows drawn again, the form of the chosen formula was chosen in 50 % and stood in the front "
-        "in 50 %.",
-        "2*x0: in the chosen formula in 100 %, in the front in 100 %.",
-        "3*sin(x1): in the chosen formula in 50 %, in the front in 50 %.",
+        "In 2 bootstrap refits, the form of the chosen equation was chosen in 50 % and on the front in 50 %.",
+        "2*x0: in the chosen equation in 100 %, on the front in 100 %.",
+        "3*sin(x1): in the chosen equation in 50 %, on the front in 50 %.",
     ]
 
 
@@ -166,7 +165,7 @@ def test_a_front_without_a_chosen_formula_is_refused():
 
 
 def test_tables_are_data_frames_with_plain_columns():
-    found = counted(front("x0"), [front("x0")], 1)
+    found = frequencies(front("x0"), [front("x0")], 1)
     assert isinstance(found.terms, pd.DataFrame)
     assert list(found.terms) == ["term", "chosen", "share_chosen", "share_front"]
     assert list(found.forms) == ["form", "chosen", "share_chosen", "share_front"]
