@@ -21,7 +21,7 @@ log_odds = arrays(float, (4, 3), elements=st.floats(-40.0, 40.0))
 
 
 @given(log_odds, st.tuples(st.floats(0.0, 3.0), st.floats(0.0, 3.0)))
-def test_shares_add_up_to_one_and_keep_the_order_of_the_log_odds(odds, exponents):
+def test_class_probabilities_sum_to_one_and_keep_the_order_of_the_log_odds(odds, exponents):
     found = class_probabilities(odds, exponents)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     for p, f in zip(found, odds, strict=True):
@@ -34,12 +34,12 @@ def test_equal_exponents_are_the_softmax(odds):
 
 
 @given(arrays(float, (4, 3), elements=st.floats(0.01, 1.0)))
-def test_log_odds_that_are_right_give_the_right_shares(parts):
+def test_correct_log_odds_give_the_correct_probabilities(parts):
     p = parts / parts.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(class_probabilities(logit(p)), p, rtol=1e-9)
 
 
-def test_infinite_log_odds_are_certainty():
+def test_infinite_log_odds_are_probabilities_zero_and_one():
     np.testing.assert_allclose(
         class_probabilities(np.array([[np.inf, -np.inf, 0.0]])), [[2 / 3, 0.0, 1 / 3]], atol=1e-15
     )
@@ -50,7 +50,7 @@ def test_infinite_log_odds_are_certainty():
 
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 2**32), st.tuples(st.floats(0.3, 2.0), st.floats(0.0, 1.5)))
-def test_exponents_are_found_again_from_classes_drawn_with_them(seed, exponents):
+def test_exponents_are_recovered_from_classes_drawn_with_them(seed, exponents):
     rng = np.random.default_rng(seed)
     odds = rng.normal(0.0, 1.5, (1000, 3))
     p = class_probabilities(odds, exponents)
@@ -65,7 +65,7 @@ def test_exponents_are_found_again_from_classes_drawn_with_them(seed, exponents)
     assert cost(np.array(found)) <= slow.fun + 1e-4
 
 
-def test_exponents_stay_finite_where_classes_are_separated():
+def test_exponents_are_finite_for_separable_classes():
     odds = 5.0 * np.eye(3)[np.repeat([0, 1, 2], 20)] - 2.5
     a, b = calibration_exponents(odds, np.repeat([0, 1, 2], 20), np.ones(60))
     assert 0.0 <= a < 10.0
@@ -80,6 +80,6 @@ def test_a_weight_of_two_is_two_labels():
 
 
 @pytest.mark.parametrize("factor", [1e-6, 0.3, 77.7])
-def test_weights_that_are_no_counts_are_relative(factor):
+def test_weights_that_are_not_counts_are_relative(factor):
     weights = np.array([0.5, 1.25, 2.0])
     np.testing.assert_allclose(as_counts(factor * weights), as_counts(weights))

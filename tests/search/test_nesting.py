@@ -1,4 +1,4 @@
-"""Nesting rules: how many of one operator may stand on a path inside of another."""
+"""Nesting rules: limits on the number of operators on a path inside of another."""
 
 import pytest
 from hypothesis import given, settings
@@ -97,7 +97,7 @@ def test_without_rules_everything_is_allowed():
     assert Nesting.of({}, DEFAULT) == Nesting()
 
 
-def test_rules_know_operators_of_your_own():
+def test_rules_apply_to_user_defined_operators():
     operators = PrimitiveSet(["sin"])
     operators.add("half", lambda a: 0.5 * a)
     nesting = Nesting.of({"half": {"sin": 0}}, operators)
@@ -115,6 +115,6 @@ BAD = [
 
 
 @pytest.mark.parametrize(("limits", "sentence"), BAD)
-def test_rules_that_make_no_sense_are_refused(limits, sentence):
+def test_invalid_rules_are_rejected(limits, sentence):
     with pytest.raises(ValueError, match=sentence):
         Nesting.of(limits, DEFAULT)

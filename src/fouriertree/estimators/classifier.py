@@ -191,7 +191,7 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
             return self.estimators_[0]
         if label not in labels:
             raise ValueError(f"label must be one of the classes with equations, {labels}; got {label!r}")
-        return self.estimators_[labels.index(label)]
+        return self.estimators_[int(labels.index(label))]
 
     def sympy(self, label: Any = None, index: int | None = None) -> Any:
         """The log-odds of a class as a SymPy expression."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from fouriertree.errors import listed
 from fouriertree.problems.conventional import CONVENTIONAL, Benchmark
 from fouriertree.problems.large_scale_polynomial import LargeScalePolynomial
 
@@ -61,7 +62,7 @@ def get_problem(name: str) -> Registered:
     if degree := LSP_NAME.fullmatch(name):
         return LargeScalePolynomial(int(degree[1]))
     raise ValueError(
-        f"unknown problem {name!r}; known are {', '.join(_PROBLEMS)}. Add one with register_problem(...)"
+        f"unknown problem {name!r}; add it with register_problem(...), or use {listed(_PROBLEMS)}"
     )
 
 

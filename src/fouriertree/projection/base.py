@@ -109,10 +109,16 @@ def as_element(v: ArrayLike, n: int) -> Vector:
     return vector
 
 
-def check_index(i: int, size: int, what: str = "element") -> None:
+def check_index(i: int, size: int) -> None:
     """IndexError unless 0 ≤ i < size."""
     if not 0 <= i < size:
-        raise IndexError(f"there is no {what} {i}; there are {size}")
+        raise IndexError(f"there is no element {i}; the basis has {size}")
+
+
+def check_prefix(j: int, size: int) -> None:
+    """IndexError unless 0 ≤ j ≤ size."""
+    if not 0 <= j <= size:
+        raise IndexError(f"there is no prefix of {j} elements; the basis has {size}")
 
 
 def frozen(array: Vector) -> Vector:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .base import Matrix, Projection, State, Vector, as_element, as_target, check_index, frozen
+from .base import Matrix, Projection, State, Vector, as_element, as_target, check_index, check_prefix, frozen
 
 # Relative tolerance of the published check, numpy.allclose(G·G⁻¹, I, atol=eps1).
 _RTOL = 1e-5
@@ -70,6 +70,9 @@ class _Fit(NamedTuple):
     coefficients: Vector
     residual: Vector
     loss: float
+
+
+_SAVED = _Fit._fields[:-1]
 
 
 class _GramSVDProjection(Projection):
@@ -134,28 +137,18 @@ class _GramSVDProjection(Projection):
         )
 
     def coefficients_of_prefix(self, j: int) -> Vector:
-        check_index(j, self.size + 1, "prefix")
+        check_prefix(j, self.size)
         if j == self.size:
             return self.coefficients
         return _svd_inverse(self._fit.gram[:j, :j]) @ self._fit.moments[:j]
 
     def state(self) -> State:
-        fit = self._fit
-        return {
-            "target": self._target.copy(),
-            "elements": self._elements[: self.size].copy(),
-            "gram": fit.gram.copy(),
-            "inverse": fit.inverse.copy(),
-            "moments": fit.moments.copy(),
-            "coefficients": fit.coefficients.copy(),
-            "residual": fit.residual.copy(),
-        }
+        arrays = {name: getattr(self._fit, name).copy() for name in _SAVED}
+        return {"target": self._target.copy(), "elements": self._elements[: self.size].copy(), **arrays}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        gram, inverse, moments, coefficients, residual = (
-            np.array(state[name], dtype=np.float64)
-            for name in ("gram", "inverse", "moments", "coefficients", "residual")
-        )
+        arrays = [np.array(state[name], dtype=np.float64) for name in _SAVED]
+        gram, inverse, moments, coefficients, residual = arrays
         self._reserve(len(moments))
         self._elements[: len(moments)] = state["elements"]
         self._fit = _Fit(

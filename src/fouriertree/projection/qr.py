@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
 
-from .base import Matrix, Projection, State, Vector, as_element, as_target, check_index, frozen
+from .base import Matrix, Projection, State, Vector, as_element, as_target, check_index, check_prefix, frozen
 
 # Elements are scaled by a power of two before anything is squared.  Beyond 2^±900 (about 1e±271) their coefficients
 # would overflow or underflow.
@@ -171,7 +171,7 @@ class _QRProjection(Projection):
         self._set_residual(self._residual + moments[k - 1] * Q[:, k - 1])
 
     def coefficients_of_prefix(self, j: int) -> Vector:
-        check_index(j, self._size + 1, "prefix")
+        check_prefix(j, self._size)
         if j == 0:
             return np.empty(0)
         scaled = solve_triangular(self._R[:j, :j], self._moments[:j], check_finite=False)

@@ -32,9 +32,7 @@ Mask = NDArray[np.bool_]
 class Fitted:
     """A model y ≈ Σ c_j·e_j with its fitted constants."""
 
-    coefficients: (
-        Vector  #: (k,); 0 for terms that are linearly dependent on earlier ones, NaN if the loss is inf
-    )
+    coefficients: Vector  #: (k,); 0 for terms that depend linearly on earlier ones, NaN if the loss is inf
     expressions: tuple[Expression, ...]
     loss: float  #: Σ w·(y − Σ c_j·e_j)²; inf where a value is not finite
     iterations: int  #: number of steps tried
@@ -209,9 +207,8 @@ def _unpolished(model: Sequence[Expression], data: FitData) -> Fitted:
         )
     c, scratch = np.empty(k), (np.empty((k, n_padded)), np.empty((k, k)), np.empty(k))
     loss = float(project(Phi, data.y, *scratch, c, np.empty(n_padded)))
-    if not loss < np.inf:
-        return Fitted(np.full(k, np.nan), tuple(model), np.inf, 0, False)
-    return Fitted(c, tuple(model), loss, 0, False)
+    finite = loss < np.inf
+    return Fitted(c if finite else np.full(k, np.nan), tuple(model), loss if finite else np.inf, 0, False)
 
 
 def compile_kernels() -> None:
