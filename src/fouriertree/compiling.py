@@ -68,7 +68,6 @@ def with_cache(decorate: Callable[..., Any], *args: Any, **options: Any) -> Any:
 
 kernel = with_cache(numba.njit, nogil=True, error_model="numpy")
 
-
 _announced: set[str] = set()
 
 
@@ -78,12 +77,8 @@ def announced(what: str) -> Iterator[None]:
     if what in _announced:
         yield
         return
-    timer = threading.Timer(
-        ANNOUNCE_AFTER_SECONDS,
-        lambda: print(
-            f"fouriertree: {what} (some seconds, only the first time)…", file=sys.stderr, flush=True
-        ),
-    )
+    message = f"fouriertree: {what} (some seconds, only the first time)…"
+    timer = threading.Timer(ANNOUNCE_AFTER_SECONDS, lambda: print(message, file=sys.stderr, flush=True))
     timer.daemon = True
     timer.start()
     try:

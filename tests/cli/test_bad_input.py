@@ -226,7 +226,7 @@ def in_term(**values):
 DAMAGES = [
     (in_term(expression="sin("), "at character 5 of the formula of row"),
     (in_term(expression="(" * 100_000), "of the formula of row"),
-    (in_term(expression=3), "has no expression"),
+    (in_term(expression=3), "is no formula"),
     (in_term(expression="x9"), "mentions x9, a column that it does not name"),
     (in_term(coefficient=None), "is no finite number but None"),
     (in_term(coefficient="2"), "is no finite number but '2'"),

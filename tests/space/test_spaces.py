@@ -179,8 +179,8 @@ def test_polynomials_above_the_maximum_degree_are_not_in_the_space():
     ("arguments", "message"),
     [
         (([1.0, 2.0], [1.0, 2.0]), "X must be"),
-        (([[1.0], [2.0]], [1.0]), "and y (n_rows,)"),
-        (([[1.0], [2.0]], [[1.0], [2.0]]), "and y (n_rows,)"),
+        (([[1.0], [2.0]], [1.0]), r"and y \(n_rows,\)"),
+        (([[1.0], [2.0]], [[1.0], [2.0]]), r"and y \(n_rows,\)"),
         (([[1.0], [2.0]], [1.0, np.nan]), "y has values that are not finite"),
         (([[1.0], [2.0]], [1.0, np.inf]), "y has values that are not finite"),
         (([[1.0], [2.0]], [1.0, 2.0], [1.0]), "sample_weight must have one value per row, 2"),

@@ -46,8 +46,10 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    **parameters
-        Those of `SymbolicRegressor`; `time_limit` and `max_evaluations` are divided evenly among the tables.
+    operators, model_selection, max_terms, max_size, complexities, nesting, guesses, random_state, n_jobs, progress
+        As for `SymbolicRegressor`.
+    time_limit, max_evaluations, feature_names
+        As for `SymbolicRegressor`; the limits are divided evenly among the tables.
 
     Attributes
     ----------
@@ -59,7 +61,6 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
         validation set, `r2` the fraction of deviance explained.
     exponents_ : tuple of float
         a and b.
-    seed_ : int
 
     Examples
     --------

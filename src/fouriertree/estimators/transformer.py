@@ -36,8 +36,10 @@ class SymbolicTransformer(TransformerMixin, BaseEstimator):
     ----------
     n_features : int, default=10
         Maximum number of features.
-    **parameters
-        Those of `SymbolicRegressor`.
+    operators, loss, quantile, max_terms, max_size, complexities, nesting, guesses, time_limit, max_evaluations
+        As for `SymbolicRegressor`.
+    random_state, n_jobs, feature_names, progress
+        As for `SymbolicRegressor`.
 
     Attributes
     ----------

@@ -26,6 +26,8 @@ from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
 from .base import Vector, as_element, as_target
 
 Mask = NDArray[np.bool_]
+#: a fit ends after so many steps, or with a step that decreases the loss by less, relatively
+ITERATIONS, TOLERANCE = 30, 1e-13
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,7 @@ class FitData:
 class PackedModels:
     """Models one after another: model i has the `terms[i]` terms from `first[i]` on.
 
-    `fit` changes `const` in place, at tokens CONST where `free` is true.  Kernels are compiled for writable contiguous
-    arrays of these types.
+    `fit` changes `const` in place, at tokens CONST where `free` is true.  Arrays must be writable and contiguous.
     """
 
     op: NDArray[np.int32]
@@ -121,7 +122,7 @@ class PackedModels:
         )
 
     def fit(
-        self, data: FitData, iterations: int = 30, tolerance: float = 1e-13, n_jobs: int = 1
+        self, data: FitData, iterations: int = ITERATIONS, tolerance: float = TOLERANCE, n_jobs: int = 1
     ) -> tuple[Vector, Vector, NDArray[np.int64]]:
         """Coefficients (n_terms,), losses (n_models,) and steps tried (n_models,); `const` changes in place."""
         if self.n_columns > data.n_columns:
@@ -157,8 +158,8 @@ def fit_constants(
     y: ArrayLike | None = None,
     weights: ArrayLike | None = None,
     *,
-    iterations: int = 30,
-    tolerance: float = 1e-13,
+    iterations: int = ITERATIONS,
+    tolerance: float = TOLERANCE,
     fixed: Sequence[Sequence[Mask | None]] | None = None,
     n_jobs: int = 1,
 ) -> list[Fitted]:

@@ -13,11 +13,19 @@ from fouriertree.expr import Expression
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a run after a step, with the terms and the loss of the best approximation so far."""
+    """The progress of a run after a step.
 
-    traverses: int  #: passes over the data
-    candidates: int  #: trees evaluated
-    refused: int  #: candidates that passed the relevance test and were rejected by the projector
+    Attributes
+    ----------
+    traverses, candidates, refused : int
+        Passes over the data, trees evaluated, and relevant candidates that the projector rejected.
+    terms, loss : int, float
+        Of the best approximation so far.
+    """
+
+    traverses: int
+    candidates: int
+    refused: int
     terms: int
     loss: float
 

@@ -32,8 +32,8 @@ MAX_NODES_PER_CALL = 1_000_000_000
 SHORTLIST, MAX_MATRIX = 64, 4_000_000
 #: code length of a node when the best of many candidates is chosen
 NATS_PER_NODE = 2.0
-#: relative rounding error of a gain, and of the squared norm of a candidate's component orthogonal to the span
-GAIN_ROUNDING, NORM_ROUNDING = 1e-14, 1e-12
+#: relative rounding error of a gain, and of a squared norm orthogonal to the span; decimals of equal log-gains
+GAIN_ROUNDING, NORM_ROUNDING, LOG_GAIN_DECIMALS = 1e-14, 1e-12, 9
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,7 @@ class FTG:
         """Test one batch of candidates, up to the first that is accepted."""
         if self.best_of > 1:
             return self._step_best(problem, state)
+        limit = budget.max_traverses
         size = self._within_budget(state, self._affordable(problem, state, state.batch), budget)
         batch, scores = self._draw(problem, state, size)
         relevant = np.flatnonzero(self._relevance.test(scores, state.progress.loss))
@@ -115,7 +116,7 @@ class FTG:
             if i >= self._within_budget(state, len(batch), budget):
                 break
             state, accepted = self._try(problem, state, batch, int(i))
-            if accepted or self._spent(state, int(i), budget):
+            if accepted or (limit is not None and state.progress.traverses + i + 1 >= limit):
                 return self._after(state, int(i) + 1, accepted)
         return self._after(state, self._within_budget(state, len(batch), budget), False)
 
@@ -161,10 +162,6 @@ class FTG:
             finished="the loss rose" if rose else self._limit(problem, progress.terms),
         ), True
 
-    def _spent(self, state: FTGState, i: int, budget: Budget) -> bool:
-        limit = budget.max_traverses
-        return limit is not None and state.progress.traverses + i + 1 >= limit
-
     def _after(self, state: FTGState, tested: int, accepted: bool) -> tuple[FTGState, list[Event]]:
         """The state after `tested` candidates of the batch, one traverse each."""
         before = state.progress
@@ -204,7 +201,7 @@ class FTG:
         lengths = self._description_length(problem, state, gains, batch.count[relevant])
         order = np.argsort(lengths, kind="stable")
         with np.errstate(all="ignore"):
-            _, distinct = np.unique(np.log(gains[order]).round(9), return_index=True)
+            _, distinct = np.unique(np.log(gains[order]).round(LOG_GAIN_DECIMALS), return_index=True)
         return relevant[order[np.sort(distinct)[:SHORTLIST]]]
 
     def _gains(

@@ -95,8 +95,7 @@ class EmpiricalSpace(WeightedPoints):
 
     Parameters
     ----------
-    X : array_like of shape (n_rows, n_features)
-    y : array_like of shape (n_rows,)
+    X, y : array_like of shape (n_rows, n_features), (n_rows,)
     sample_weight : array_like of shape (n_rows,), optional
         Weights w ≥ 0; rows of weight zero are dropped.
     engine : Engine, optional

@@ -44,10 +44,10 @@ def test_a_name_is_not_taken_twice_by_accident(mine):
         (Benchmark("bad", "x0", (1.0, 1.0)), "a < b"),
         (Benchmark("bad", "x0", n_points=0), "at least one point"),
         (Benchmark("bad", "sinn(x0)"), "sin"),
-        (LargeScalePolynomial(3), "no name of its own"),
+        (LargeScalePolynomial(3), "has no name"),
     ],
 )
-def test_a_problem_that_no_run_could_start_with_is_refused(problem, message):
+def test_an_invalid_problem_is_rejected(problem, message):
     with pytest.raises(ValueError, match=message):
         register_problem(problem)
     assert "bad" not in registered_problems()

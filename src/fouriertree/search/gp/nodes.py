@@ -21,8 +21,7 @@ inline = njit(inline="always", error_model="numpy")
 
 #: in place of a missing argument
 NONE = -1
-#: smaller than a cache line; size and depth (levels) of the subtree, and its degree if it is a polynomial and nothing
-#: cancels
+#: smaller than a cache line; size and levels of the subtree, degree of a polynomial in which nothing cancels
 NODE = np.dtype(
     [
         ("const", np.float64),
