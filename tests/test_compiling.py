@@ -1,4 +1,4 @@
-"""Compiled kernels: kept on disk, thrown away when a source changes, and announced while they are made."""
+"""Compiled kernels: cached on disk, invalidated when a source changes, and announced while they compile."""
 
 import json
 import os
@@ -61,7 +61,7 @@ def copied_package(tmp_path):
     return target
 
 
-def test_a_second_process_takes_the_machine_code_of_the_first(tmp_path):
+def test_a_second_process_uses_the_machine_code_of_the_first(tmp_path):
     cache = tmp_path / "cache"
     first = run(SOURCE.parent, cache)
     assert first["value"] == pytest.approx(np.sin(0.5), rel=1e-15)
@@ -100,8 +100,8 @@ def test_a_touched_source_makes_new_machine_code(monkeypatch, copied_package):
     assert stamp() != before
 
 
-def test_without_a_folder_to_write_to_everything_still_works(copied_package, tmp_path):
-    # Plain files where folders would have to be: nobody can write there, not even root.
+def test_kernels_work_without_a_writable_folder(copied_package, tmp_path):
+    # Plain files where folders would have to be: they cannot be written to, not even root.
     nowhere = tmp_path / "nowhere"
     nowhere.write_text("")
     for folder in [copied_package / "fouriertree", *(copied_package / "fouriertree").rglob("*/")]:
@@ -126,7 +126,7 @@ def test_a_decorator_that_fails_for_another_reason_is_not_tried_again():
 
 
 class FakeTimer:
-    """Stands for threading.Timer, and goes off only when told to."""
+    """Stands for threading.Timer, and fires only on request."""
 
     made: list["FakeTimer"]
 
@@ -149,7 +149,7 @@ def timers(monkeypatch):
     return FakeTimer.made
 
 
-def test_the_user_hears_why_only_while_waiting_and_only_once(timers, capsys):
+def test_a_long_compilation_is_announced_only_once(timers, capsys):
     with compiling.announced("compiling the lot"):
         assert timers[0].delay == compiling.ANNOUNCE_AFTER_SECONDS
         assert timers[0].log == ["start"]

@@ -1,4 +1,4 @@
-"""A model is a sum of terms that predicts, prints, and comes back from JSON as it was."""
+"""A model is a sum of terms that predicts, prints, and round-trips through JSON."""
 
 import json
 
@@ -30,7 +30,7 @@ def model_of(*terms, names=None):
         ([(1.0, "x0"), (-2.0, "-3*x1"), (2.0, "-0.4*x0")], "x0 + 6*x1 - 0.8*x0"),
     ],
 )
-def test_coefficients_stand_where_a_reader_expects_them(terms, text):
+def test_coefficients_are_printed_at_the_leftmost_factor(terms, text):
     assert model_of(*terms).text(digits=6) == text
 
 
@@ -40,7 +40,7 @@ def test_the_whole_sum_as_one_tree_has_the_same_values():
     assert parse(model.text()).evaluate(X) == pytest.approx(model.predict(X), rel=1e-14)
 
 
-def test_a_model_comes_back_from_json_bit_by_bit():
+def test_a_model_round_trips_through_json_bit_for_bit():
     model = model_of((1 / 3, "sin(x0*0.1)"), (-2e-300, "x1"), names=("a b", "größe"))
     back = Model.from_json(json.loads(json.dumps(model.to_json())))
     assert back.names == model.names
@@ -49,7 +49,7 @@ def test_a_model_comes_back_from_json_bit_by_bit():
     assert (back.predict(X) == model.predict(X)).all()
 
 
-def test_a_model_with_an_operator_of_your_own_needs_it_to_come_back():
+def test_a_model_with_a_user_defined_operator_needs_it_to_be_restored():
     operators = PrimitiveSet(["add"])
     operators.add("twice", lambda a: 2.0 * a)
     model = Model((1.0,), (parse("twice(x0)", primitives=operators),))

@@ -1,4 +1,4 @@
-"""How kernels are compiled: cached on disk by the state of all sources, and announced while the user waits."""
+"""Compilation of kernels: cached on disk by the state of all their sources, and announced if it takes long."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import numba
 from numba.core import caching
 
 PACKAGE = Path(__file__).resolve().parent
-#: what kernels are made of, and what they read numbers from
-COMPILED = (
+#: sources of the kernels and of the constants in them
+KERNEL_SOURCES = (
     "engine/*.py", "search/gp/*.py", "expr/_draw.py", "expr/_span.py", "expr/opcodes.py", "expr/catalogue.py",
     "expr/programs.py",
 )  # fmt: skip
@@ -24,16 +24,15 @@ ANNOUNCE_AFTER_SECONDS = 1.0
 
 @cache
 def source_stamp() -> tuple[int, int]:
-    """Newest modification time and total size of the sources that kernels are made of."""
-    stats = [path.stat() for pattern in COMPILED for path in PACKAGE.glob(pattern)]
+    """Newest modification time and total size of the sources of the kernels."""
+    stats = [path.stat() for pattern in KERNEL_SOURCES for path in PACKAGE.glob(pattern)]
     return max(s.st_mtime_ns for s in stats), sum(s.st_size for s in stats)
 
 
 class _PackageStamp:
-    """A cache locator for our own files.
+    """A cache locator for the files of the package.
 
-    Numba looks only at the file that holds a function, but our interpreter is made of kernels from other
-    files: a change there must not leave stale machine code behind.
+    Numba checks only the file that defines a function, but a kernel contains kernels of other files.
     """
 
     def get_source_stamp(self) -> tuple[int, int]:
@@ -46,7 +45,7 @@ class _PackageStamp:
         return super().from_function(py_func, py_file)  # type: ignore[misc]
 
 
-# Stamped twins of Numba's own locators go first; files that are not ours fall through to the originals.
+# Stamped versions of Numba's locators come first; other files fall through to the originals.
 caching.CacheImpl._locator_classes[:0] = [
     type(f"Stamped{locator.__name__}", (_PackageStamp, locator), {})
     for locator in caching.CacheImpl._locator_classes
@@ -54,7 +53,7 @@ caching.CacheImpl._locator_classes[:0] = [
 
 
 def with_cache(decorate: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Apply a Numba decorator with its disk cache, or without where no folder can be written to."""
+    """Apply a Numba decorator with its disk cache, or without one if no folder is writable."""
 
     def apply(function: Callable[..., Any]) -> Any:
         try:
@@ -69,22 +68,17 @@ def with_cache(decorate: Callable[..., Any], *args: Any, **options: Any) -> Any:
 
 kernel = with_cache(numba.njit, nogil=True, error_model="numpy")
 
-
 _announced: set[str] = set()
 
 
 @contextmanager
 def announced(what: str) -> Iterator[None]:
-    """Say on stderr what is being waited for, the first time, and only if it takes longer than a moment."""
+    """Print on stderr what takes long, the first time only."""
     if what in _announced:
         yield
         return
-    timer = threading.Timer(
-        ANNOUNCE_AFTER_SECONDS,
-        lambda: print(
-            f"fouriertree: {what} (some seconds, only the first time)…", file=sys.stderr, flush=True
-        ),
-    )
+    message = f"fouriertree: {what} (some seconds, only the first time)…"
+    timer = threading.Timer(ANNOUNCE_AFTER_SECONDS, lambda: print(message, file=sys.stderr, flush=True))
     timer.daemon = True
     timer.start()
     try:

@@ -1,4 +1,4 @@
-"""How anything says that the input is at fault: in one sentence, with the next move in it."""
+"""Errors about the input: one sentence that includes what to do next."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-MOST_LISTED = 12
-#: characters of a value that is quoted in an error
-MOST_SHOWN = 60
+#: maximum number of names in a list, and of characters of a quoted value
+MAX_LISTED, MAX_SHOWN = 12, 60
 
 
 class InputError(Exception):
-    """The input is at fault; the message is one sentence for the user, who sees no traceback."""
+    """The input is invalid; the command line prints the message without a traceback."""
 
 
 def unreadable(path: Path | str, error: OSError) -> InputError:
@@ -29,7 +28,7 @@ def reason(error: OSError) -> str:
 
 
 def suggestion(word: str, choices: Iterable[str]) -> str:
-    """``; did you mean 'speed'?`` or nothing; upper and lower case are taken as the same.
+    """``; did you mean 'speed'?`` or "", ignoring case.
 
     >>> suggestion("SPED", ["mass", "speed"])
     "; did you mean 'speed'?"
@@ -40,19 +39,19 @@ def suggestion(word: str, choices: Iterable[str]) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """The names in quotes, the first dozen of them.
+    """The names in quotes, at most a dozen.
 
     >>> listed(["a", "b c"])
     "'a', 'b c'"
     """
     quoted = [repr(str(name)) for name in names]
-    more = f" and {len(quoted) - MOST_LISTED} more" if len(quoted) > MOST_LISTED else ""
-    return ", ".join(quoted[:MOST_LISTED]) + more
+    more = f" and {len(quoted) - MAX_LISTED} more" if len(quoted) > MAX_LISTED else ""
+    return ", ".join(quoted[:MAX_LISTED]) + more
 
 
 def shortened(value: Any) -> str:
-    """How Python writes it, or its beginning: a whole number may have thousands of digits, and then Python refuses."""
+    """The beginning of repr(value), which raises ValueError for integers of thousands of digits."""
     try:
-        return repr(value)[:MOST_SHOWN]
+        return repr(value)[:MAX_SHOWN]
     except ValueError:
-        return "a whole number of thousands of digits"
+        return "an integer of thousands of digits"

@@ -21,8 +21,10 @@ from fouriertree.io.numbers import is_finite
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A linear combination of expressions; `names` are those of the data's columns.
+    """A linear combination Σ coefficients[i]·expressions[i]; `names` are those of the features, x0, x1, … by default.
 
+    Examples
+    --------
     >>> model = Model((0.5, 2.0), (parse("1"), parse("sin(x0)")), names=("angle",))
     >>> str(model)
     '0.5 + 2.0*sin(angle)'
@@ -36,8 +38,10 @@ class Model:
 
     @classmethod
     def from_expression(cls, expression: Expression, names: tuple[str, ...] | None = None) -> Model:
-        """The model of one tree: its addends, and the number in front of each.
+        """The addends of an expression as terms, with their constant factors as coefficients.
 
+        Examples
+        --------
         >>> Model.from_expression(parse("2*x0 - sin(x0)/4")).coefficients
         (2.0, -0.25)
         """
@@ -51,28 +55,28 @@ class Model:
 
     @cached_property
     def expression(self) -> Expression:
-        """The whole sum as one tree."""
+        """The sum as one expression."""
         return sum_of_terms(self.coefficients, self.expressions)
 
     @property
     def complexity(self) -> int:
-        """Sum of the operators' complexities, and 1 for every leaf, of the whole sum."""
+        """Complexity of the sum: of its operators, and 1 for every leaf."""
         return self.expression.complexity
 
     def predict(self, X: ArrayLike, engine: Engine | None = None) -> NDArray[np.float64]:
-        """Values on the rows of X: (n_rows,)."""
+        """Values on the rows of X (n_rows, n_features): (n_rows,)."""
         if not self.expressions:
             return np.zeros(len(np.asarray(X)))
         values = (CompiledEngine() if engine is None else engine).evaluate(list(self.expressions), X)
         total = np.zeros(values.shape[1])
-        # A loop and not a matrix product: the order of the sum must not depend on the number of rows.
+        # Not a matrix product, whose order of summation depends on the number of rows.
         with np.errstate(all="ignore"):
             for coefficient, row in zip(self.coefficients, values, strict=True):
                 total += coefficient * row
         return total
 
     def text(self, digits: int | None = None) -> str:
-        """The formula; or for a reader, with that many significant digits, and without factors that round to one."""
+        """The equation as text; with `digits`, rounded to so many significant digits, without factors of one."""
         if digits is None:
             return self.expression.text(self.names)
         rounded = [float(f"{coefficient:.{digits}g}") for coefficient in self.coefficients]
@@ -82,15 +86,15 @@ class Model:
         return self.text()
 
     def sympy(self) -> Any:
-        """The formula as a SymPy expression."""
+        """The equation as a SymPy expression."""
         return self.expression.sympy(self.names)
 
     def latex(self) -> str:
-        """The formula as LaTeX."""
+        """The equation as LaTeX."""
         return self.expression.latex(self.names)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data from which `from_json` makes the same model; numbers are exact."""
+        """JSON data for `from_json`; numbers are exact."""
         return {
             "names": None if self.names is None else list(self.names),
             "terms": [
@@ -101,26 +105,23 @@ class Model:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], primitives: PrimitiveSet | None = None) -> Model:
-        """The model that `to_json` described; `primitives` knows operators of your own.
-
-        ValueError if the data are no such description.
-        """
-        names, terms = described(data)
+        """The model of the data of `to_json`, or ValueError; `primitives` has its user-defined operators."""
+        names, terms = checked(data)
         model = cls(
             tuple(float(term["coefficient"]) for term in terms),
             tuple(parse(term["expression"], primitives=primitives) for term in terms),
             names,
         )
-        used = max((column for expression in model.expressions for column in expression.columns), default=-1)
-        if names is not None and used >= len(names):
-            raise ValueError(f"the formula mentions x{used}, and there are only {len(names)} names")
+        last = max((column for expression in model.expressions for column in expression.columns), default=-1)
+        if names is not None and last >= len(names):
+            raise ValueError(f"the model uses x{last}, and there are only {len(names)} names")
         return model
 
 
-def described(data: Any) -> tuple[tuple[str, ...] | None, list[Mapping[str, Any]]]:
-    """Names and terms of plain data, or ValueError."""
+def checked(data: Any) -> tuple[tuple[str, ...] | None, list[Mapping[str, Any]]]:
+    """Names and terms of JSON data, or ValueError."""
     if not isinstance(data, Mapping) or not {"names", "terms"} <= set(data):
-        raise ValueError("a model is described by its names and its terms")
+        raise ValueError("a model must have the keys names and terms")
     names, terms = data["names"], data["terms"]
     if names is not None and not (
         isinstance(names, Sequence)
@@ -128,7 +129,7 @@ def described(data: Any) -> tuple[tuple[str, ...] | None, list[Mapping[str, Any]
         and all(isinstance(name, str) for name in names)
         and len(set(names)) == len(names)
     ):
-        raise ValueError("names must be None, or a list of texts that differ from each other")
+        raise ValueError("names must be None, or a list of distinct strings")
     if not isinstance(terms, list):
         raise ValueError("terms must be a list")
     for i, term in enumerate(terms):
@@ -137,19 +138,19 @@ def described(data: Any) -> tuple[tuple[str, ...] | None, list[Mapping[str, Any]
 
 
 def check_term(term: Any, i: int) -> None:
-    """ValueError unless it is a coefficient and the text of an expression."""
+    """ValueError unless the term has a coefficient and the text of an expression."""
     if not isinstance(term, Mapping) or not isinstance(term.get("expression"), str):
-        raise ValueError(f"term {i} is no formula")
+        raise ValueError(f"term {i} has no expression")
     coefficient = term.get("coefficient")
     if not (isinstance(coefficient, float) or is_finite(coefficient)):
-        raise ValueError(f"the coefficient of term {i} is no number but {shortened(coefficient)}")
+        raise ValueError(f"the coefficient of term {i} must be a number; got {shortened(coefficient)}")
 
 
 def addends(expression: Expression, sign: float = 1.0) -> list[tuple[float, Expression]]:
     """(±1, part) with expression = Σ ±part."""
     op, starts = expression.op.tolist(), expression.starts()
     parts: list[tuple[float, int]] = []
-    # A stack and not recursion: a formula may have more addends than Python has frames.
+    # A stack, since the number of addends may exceed the limit of recursion.
     todo = [(sign, expression.size - 1)]
     while todo:
         sign, i = todo.pop()
@@ -161,12 +162,12 @@ def addends(expression: Expression, sign: float = 1.0) -> list[tuple[float, Expr
 
 
 def sum_of_terms(coefficients: Sequence[float], expressions: Sequence[Expression]) -> Expression:
-    """c₁·e₁ + c₂·e₂ + … without factors of one and with minus signs where they read better."""
+    """c₁·e₁ + c₂·e₂ + … without factors of one, and with differences for negative coefficients."""
     total: Expression | None = None
     for coefficient, expression in zip(coefficients, expressions, strict=True):
         if total is None:
             total = scaled(coefficient, expression)
-        elif coefficient * leading_number(expression) < 0.0:
+        elif coefficient * leading_constant(expression) < 0.0:
             total = total - scaled(-coefficient, expression)
         else:
             total = total + scaled(coefficient, expression)
@@ -190,7 +191,7 @@ def leading_factor(expression: Expression) -> int:
     return i
 
 
-def leading_number(expression: Expression) -> float:
-    """The number that a product starts with, or 1."""
+def leading_constant(expression: Expression) -> float:
+    """The constant that a product starts with, or 1."""
     i = leading_factor(expression)
     return float(expression.const[i]) if expression.op[i] == CONST else 1.0

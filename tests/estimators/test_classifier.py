@@ -1,4 +1,4 @@
-"""SymbolicClassifier: formulas for log-odds, and probabilities that can be believed."""
+"""SymbolicClassifier: equations for log-odds, and calibrated probabilities."""
 
 import json
 import pickle
@@ -55,7 +55,7 @@ def iris():
     return SymbolicClassifier(max_evaluations=SOME, random_state=0).fit(X, labels), X, labels
 
 
-def test_the_log_odds_are_found_and_read_like_the_law(ring):
+def test_the_law_of_the_log_odds_is_recovered(ring):
     best = ring.get_best()
     assert best["class"] == "yes"
     assert "`width a`^2" in best["equation"]
@@ -97,7 +97,7 @@ def test_decisions_probabilities_and_labels_agree(ring, iris):
     assert (model.predict(X) == model.classes_[model.predict_proba(X).argmax(axis=1)]).all()
 
 
-def test_a_circle_is_found_that_a_line_cannot_see():
+def test_a_circle_is_recovered_that_a_linear_model_cannot_represent():
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, (400, 2))
     inside = (X**2).sum(axis=1) < 1.0
@@ -115,7 +115,7 @@ def test_it_is_about_as_good_as_a_linear_model_where_that_is_right(load, slack):
     assert ours > linear - slack
 
 
-def test_every_class_of_several_has_its_table(iris):
+def test_every_class_of_several_has_a_table(iris):
     model, X, y = iris
     assert model.score(X, y) > 0.95
     assert set(model.equations_["class"]) == {"setosa", "versicolor", "virginica"}
@@ -124,7 +124,7 @@ def test_every_class_of_several_has_its_table(iris):
     assert isinstance(virginica, SymbolicRegressor)
     np.testing.assert_array_equal(virginica.predict(X), model.decision_function(X)[:, 2])
     with pytest.raises(
-        ValueError, match=r"name one of the classes that have formulas, .*'setosa'.* got None"
+        ValueError, match=r"label must be one of the classes with equations, .*'setosa'.* got None"
     ):
         model.sympy()
 
@@ -162,7 +162,7 @@ def test_a_file_a_pickle_and_a_clone(iris, ring, tmp_path):
     assert (loaded.predict(draw(50, 3)[0]) == ring.predict(draw(50, 3)[0])).all()
 
 
-def test_other_files_are_refused_with_a_sentence(ring, tmp_path):
+def test_other_files_are_rejected_with_a_message(ring, tmp_path):
     path = tmp_path / "ring.json"
     ring.save(path)
     with pytest.raises(ModelFileError, match=r"SymbolicClassifier\.load reads it"):
@@ -177,7 +177,7 @@ def test_other_files_are_refused_with_a_sentence(ring, tmp_path):
             SymbolicClassifier.load(path)
 
 
-def test_whole_weights_are_repetitions():
+def test_integer_weights_are_repetitions():
     X, y, _ = draw(80, 0)
     X, times = X.to_numpy(), np.random.default_rng(0).integers(0, 4, 80)
     settings = {"max_evaluations": FEW, "random_state": 0}
@@ -193,12 +193,12 @@ def test_it_works_in_a_grid_search():
     assert search.best_score_ > 0.5
 
 
-def test_one_class_is_refused_with_a_sentence():
-    with pytest.raises(ValueError, match="y has only one class among the rows that count"):
+def test_one_class_is_rejected_with_a_message():
+    with pytest.raises(ValueError, match="y has only one class among the rows of positive weight"):
         SymbolicClassifier().fit([[1.0], [2.0], [3.0]], ["a", "a", "b"], [1, 1, 0])
 
 
-def test_where_a_formula_has_no_value_the_class_has_its_typical_odds():
+def test_where_an_equation_has_no_value_the_log_odds_are_those_of_the_prior():
     rng = np.random.default_rng(0)
     X = np.exp(rng.uniform(-4.0, 3.0, (400, 1)))
     y = rng.random(400) < probabilities(2.0 * np.log(X[:, 0]))

@@ -58,7 +58,7 @@ def test_linear_bounds_are_an_option_that_needs_the_data(fitted):
     value, lower, upper = fitted.predict(X, interval=0.9, method="linear")
     assert ((lower < value) & (value < upper)).all()
     assert 0.8 < np.mean((lower <= Y) & (upper >= Y)) <= 1.0
-    with pytest.raises(ValueError, match="give X and y"):
+    with pytest.raises(ValueError, match="pass X and y"):
         pickle.loads(pickle.dumps(fitted)).predict(X, interval=0.9, method="linear")
     with pytest.raises(ValueError, match="one of conformal, linear"):
         fitted.predict(X, interval=0.9, method="normal")

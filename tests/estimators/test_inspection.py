@@ -1,4 +1,4 @@
-"""Inspection to a fitted regressor: every formula answers, with the data of the fit or with others."""
+"""Inspection of a fitted regressor, with the data of the fit or with others."""
 
 import warnings
 
@@ -26,7 +26,7 @@ def loaded(fitted, tmp_path):
     return SymbolicRegressor.load(tmp_path / "model.json")
 
 
-def test_every_row_has_a_certificate_over_the_range_of_the_data(fitted, loaded):
+def test_every_equation_has_a_certificate_over_the_range_of_the_data(fitted, loaded):
     for i in range(len(fitted.models_)):
         found = fitted.certificate(i)
         assert found.verdict == "proved"
@@ -45,20 +45,20 @@ def test_a_pole_inside_the_range_is_shown():
     assert abs(np.mean(found.where["x0"])) < 1e-6
 
 
-def test_slopes_say_which_way_a_column_acts(fitted):
+def test_slopes_have_the_sign_of_the_effect_of_a_feature(fitted):
     assert {slope.column: slope.direction for slope in fitted.slopes()} == {
         "speed": "increasing",
         "50 % mass": "increasing",
     }
 
 
-def test_intervals_of_numbers_hold_the_numbers(fitted, loaded):
+def test_intervals_of_parameters_contain_the_parameters(fitted, loaded):
     table = fitted.coefficient_intervals(level=0.9)
     assert ((table["lower"] <= table["value"]) & (table["value"] <= table["upper"])).all()
     pd.testing.assert_frame_equal(loaded.coefficient_intervals(level=0.9, X=X, y=Y), table)
 
 
-def test_stability_says_how_often_the_form_returns(fitted):
+def test_stability_reports_the_frequency_of_the_form(fitted):
     calls = []
     found = fitted.stability(3, progress=lambda done, of: calls.append((done, of)))
     assert calls == [(1, 3), (2, 3), (3, 3)]
@@ -75,17 +75,17 @@ def test_stability_says_how_often_the_form_returns(fitted):
         lambda m: m.report("r"),
     ],
 )
-def test_a_regressor_from_a_file_asks_for_data_where_it_needs_them(loaded, call):
-    with pytest.raises(ValueError, match="give X and y"):
+def test_a_regressor_from_a_file_requires_data(loaded, call):
+    with pytest.raises(ValueError, match="pass X and y"):
         call(loaded)
 
 
-def test_x_without_y_is_half_a_table(fitted):
-    with pytest.raises(ValueError, match="give both X and y"):
+def test_x_without_y_is_rejected(fitted):
+    with pytest.raises(ValueError, match="pass both X and y"):
         fitted.coefficient_intervals(X=X)
 
 
-def test_pictures_can_be_drawn_from_the_data_of_the_fit_or_from_others(fitted, loaded):
+def test_plots_use_the_data_of_the_fit_or_other_data(fitted, loaded):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert fitted.plot_front().get_xlabel() == "complexity"
@@ -96,12 +96,12 @@ def test_pictures_can_be_drawn_from_the_data_of_the_fit_or_from_others(fitted, l
 
 
 @pytest.mark.parametrize("target", [name for name, target in TARGETS.items() if target.extra is None])
-def test_every_row_can_be_exported(fitted, target):
+def test_every_equation_can_be_exported(fitted, target):
     for i in range(len(fitted.models_)):
         assert fitted.export(target, i)
 
 
-def test_an_export_that_fails_spoils_nothing(fitted):
+def test_a_failed_export_changes_nothing(fitted):
     before = fitted.predict(X)
     with pytest.raises(ExportError, match="did you mean"):
         fitted.export("pyton")

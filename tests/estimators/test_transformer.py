@@ -1,4 +1,4 @@
-"""SymbolicTransformer: terms of formulas as features."""
+"""SymbolicTransformer: terms of equations as features."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fouriertree import Model, SymbolicTransformer, parse
-from fouriertree.estimators.transformer import explaining, terms_of
+from fouriertree.estimators.transformer import matching_pursuit, terms_of
 
 FEW = 1000
 
@@ -33,7 +33,7 @@ def fitted(waves):
     return SymbolicTransformer(n_features=2, random_state=0).fit(*waves)
 
 
-def test_the_parts_of_the_law_are_the_features(fitted, waves):
+def test_the_terms_of_the_law_are_the_features(fitted, waves):
     assert sorted(fitted.get_feature_names_out()) == ["`mass (kg)`^2", "sin(time)"]
     X = waves[0]
     values = dict(zip(fitted.get_feature_names_out(), fitted.transform(X).T, strict=True))
@@ -41,7 +41,7 @@ def test_the_parts_of_the_law_are_the_features(fitted, waves):
     np.testing.assert_allclose(values["`mass (kg)`^2"], X["mass (kg)"] ** 2, rtol=1e-9)
 
 
-def test_features_come_as_a_table_with_formulas_as_names(waves):
+def test_features_are_a_table_with_expressions_as_names(waves):
     transformer = SymbolicTransformer(3, max_evaluations=FEW, random_state=0).set_output(transform="pandas")
     table = transformer.fit_transform(*waves)
     assert isinstance(table, pd.DataFrame)
@@ -51,14 +51,14 @@ def test_features_come_as_a_table_with_formulas_as_names(waves):
     assert not table.columns.duplicated().any()
 
 
-def test_a_linear_model_of_the_features_sees_what_one_of_the_columns_cannot(waves):
+def test_a_linear_model_of_the_new_features_is_better_than_one_of_the_original_features(waves):
     X, y = waves
     pipeline = make_pipeline(SymbolicTransformer(random_state=0), Ridge(1e-6))
     assert pipeline.fit(X[:90], y[:90]).score(X[90:], y[90:]) > 0.999
     assert Ridge(1e-6).fit(X[:90], y[:90]).score(X[90:], y[90:]) < 0.99
 
 
-def test_what_is_not_finite_on_new_rows_is_the_mean():
+def test_values_that_are_not_finite_on_new_rows_are_replaced_by_the_mean():
     X = np.linspace(1.0, 9.0, 40)[:, None]
     model = SymbolicTransformer(1, operators=["log"], max_evaluations=FEW, random_state=0)
     values = model.fit(X, np.log(X[:, 0])).transform([[-1.0], [0.0], [1.0]])
@@ -67,7 +67,7 @@ def test_what_is_not_finite_on_new_rows_is_the_mean():
     np.testing.assert_allclose(values[:, 0], [mean, mean, 0.0], atol=1e-12)
 
 
-def test_where_y_tells_of_no_formula_the_columns_are_features():
+def test_without_terms_the_original_features_are_selected():
     X = np.random.default_rng(0).normal(size=(30, 3))
     model = SymbolicTransformer(2, max_evaluations=FEW, random_state=0).fit(X, np.ones(30))
     assert model.transform(X).shape == (30, 2)
@@ -75,7 +75,7 @@ def test_where_y_tells_of_no_formula_the_columns_are_features():
 
 
 @pytest.mark.parametrize("bad", [0, 1.5, "all"])
-def test_a_number_of_features_that_makes_no_sense_is_refused(bad):
+def test_an_invalid_number_of_features_is_rejected(bad):
     with pytest.raises(ValueError, match="n_features must be a whole number of at least 1; got"):
         SymbolicTransformer(bad).fit([[1.0], [2.0]], [1.0, 2.0])
 
@@ -84,7 +84,7 @@ def test_a_clone_is_not_fitted(fitted):
     assert not hasattr(clone(fitted), "terms_")
 
 
-def test_terms_are_taken_once_and_constants_not_at_all():
+def test_terms_are_distinct_and_not_constant():
     one = Model((1.0, 2.0), (parse("1"), parse("x0")))
     two = Model((5.0, 2.0), (parse("x0"), parse("sin(x1)")))
     assert [term.text() for term in terms_of([one, two])] == ["x0", "sin(x1)"]
@@ -106,25 +106,25 @@ def slowly_explaining(values, target, weights, most):
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 6), st.integers(1, 6))
-def test_features_are_those_that_trying_all_of_them_finds(seed, k, most):
+def test_features_are_those_of_an_exhaustive_greedy_search(seed, k, most):
     rng = np.random.default_rng(seed)
     values, target, weights = rng.normal(size=(k, 30)), rng.normal(size=30), rng.uniform(0.5, 2.0, 30)
-    found = explaining(values * rng.uniform(1e-3, 1e3, (k, 1)), target, np.sqrt(weights), most)
+    found = matching_pursuit(values * rng.uniform(1e-3, 1e3, (k, 1)), target, np.sqrt(weights), most)
     assert found == slowly_explaining(values, target, weights, most)
 
 
-def test_those_preferred_have_their_turn_first():
+def test_preferred_features_are_selected_first():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(3, 20))
     target = values[0] + 10.0 * values[1] + 100.0 * values[2]
-    assert explaining(values, target, np.ones(20), 3) == [2, 1, 0]
-    assert explaining(values, target, np.ones(20), 3, preferred=2) == [1, 0, 2]
+    assert matching_pursuit(values, target, np.ones(20), 3) == [2, 1, 0]
+    assert matching_pursuit(values, target, np.ones(20), 3, preferred=2) == [1, 0, 2]
 
 
-def test_what_others_explain_or_what_is_not_finite_is_no_feature():
+def test_features_that_are_dependent_or_not_finite_are_not_selected():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 20))
     values = np.array([a, 3.0 * a + 1.0, np.full(20, 7.0), b, a - b, np.where(a > 0, np.inf, a)])
-    chosen = explaining(values, a + 0.1 * b, np.ones(20), 6)
+    chosen = matching_pursuit(values, a + 0.1 * b, np.ones(20), 6)
     assert len(chosen) == 2
     assert set(chosen) < {0, 1, 3, 4}

@@ -1,4 +1,4 @@
-"""One reader for all formats: the same numbers out of each of them, and the same sentences about bad cells."""
+"""One reader for all formats: equal values from each of them, and equal messages about invalid cells."""
 
 import gzip
 import io
@@ -41,7 +41,7 @@ FORMATS = ["t.csv", "t.tsv", "t.txt", "t.csv.gz", "t.parquet", "t.xlsx"]
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_gives_the_same_numbers_under_the_same_names(tmp_path, name):
+def test_every_format_gives_the_same_values_under_the_same_names(tmp_path, name):
     table = read_table(write(FRAME, tmp_path / name))
     assert table.names == HOSTILE
     found = table.numbers(HOSTILE, "")
@@ -59,7 +59,7 @@ def test_every_format_gives_the_same_numbers_under_the_same_names(tmp_path, name
         (["2024-01-01", "2024-01-02"], "column 'a' of .* has text in row 1: '2024-01-01'; advice"),
     ],
 )
-def test_bad_cells_get_the_same_sentence_in_every_format(tmp_path, name, cells, sentence):
+def test_invalid_cells_have_the_same_message_in_every_format(tmp_path, name, cells, sentence):
     if name == "t.txt" and "1,5" in cells:
         pytest.skip("between semicolons, that is a decimal comma")
     frame = pd.DataFrame({"a": cells, "b": [1.0, 2.0]})
@@ -70,7 +70,7 @@ def test_bad_cells_get_the_same_sentence_in_every_format(tmp_path, name, cells, 
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
-def test_infinite_cells_are_refused(tmp_path, name):
+def test_infinite_cells_are_rejected(tmp_path, name):
     path = write(pd.DataFrame({"a": [1.0, np.inf]}), tmp_path / name)
     with pytest.raises(InputError, match=r"column 'a' of .* has an infinite value in row 2"):
         read_table(path).numbers(["a"], "")
@@ -92,7 +92,7 @@ def test_infinite_cells_are_refused(tmp_path, name):
     separator=st.sampled_from(",;\t"),
 )
 @settings(max_examples=60, deadline=None)
-def test_the_separator_of_a_quoted_header_is_found_whatever_the_names(names, separator):
+def test_the_separator_of_a_quoted_header_is_inferred_for_any_names(names, separator):
     quoted = ['"' + name.replace('"', '""') + '"' for name in names]
     source = Source("t", content=(separator.join(quoted) + "\n1" + separator + "2\n").encode())
     found, read = read_header(source)
@@ -100,7 +100,7 @@ def test_the_separator_of_a_quoted_header_is_found_whatever_the_names(names, sep
     assert len(read) == len(names)
 
 
-def test_a_quote_in_a_name_opens_nothing():
+def test_a_quote_inside_a_name_is_part_of_it():
     source = Source("t", content=b'5" pipe,y\n' + b"1,2\n" * 300)
     assert read_header(source) == (",", ['5" pipe', "y"])
 
@@ -128,7 +128,7 @@ def test_parquet_has_nulls_dates_booleans_and_an_index(tmp_path):
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.xlsx", "t.csv.gz"])
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"PAR1xxxx", b"PK\x03\x04", b"\x1f\x8b\x08"])
-def test_a_file_that_is_not_what_its_name_says_gets_one_sentence(tmp_path, name, content):
+def test_a_file_of_another_format_than_its_suffix_has_a_clear_message(tmp_path, name, content):
     path = tmp_path / name
     path.write_bytes(content)
     if name == "t.csv.gz" and content.isascii() and content:
@@ -139,14 +139,14 @@ def test_a_file_that_is_not_what_its_name_says_gets_one_sentence(tmp_path, name,
         read_table(path)
 
 
-def test_a_cut_compressed_file_is_called_damaged(tmp_path):
+def test_a_truncated_compressed_file_is_reported_as_damaged(tmp_path):
     whole = gzip.compress(b"a,b\n" + b"1.5,2.5\n" * 5000)
     (tmp_path / "t.csv.gz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InputError, match="is compressed and damaged"):
         read_table(tmp_path / "t.csv.gz")
 
 
-def test_an_old_workbook_is_refused_with_what_to_do(tmp_path):
+def test_the_error_about_an_old_workbook_names_the_next_step(tmp_path):
     (tmp_path / "t.xls").write_bytes(b"\xd0\xcf\x11\xe0")
     with pytest.raises(InputError, match=r"old format; save it as .xlsx or .csv"):
         read_table(tmp_path / "t.xls")
@@ -156,7 +156,7 @@ def test_an_old_workbook_is_refused_with_what_to_do(tmp_path):
     ("name", "package", "extra"),
     [("t.parquet", "pyarrow.parquet", "parquet"), ("t.xlsx", "openpyxl", "excel")],
 )
-def test_a_missing_package_is_named_by_its_extra(tmp_path, monkeypatch, name, package, extra):
+def test_the_error_about_a_missing_package_names_its_extra(tmp_path, monkeypatch, name, package, extra):
     path = write(FRAME, tmp_path / name)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(InputError, match=rf"need a package: pip install 'fouriertree\[{extra}\]'"):
@@ -175,7 +175,7 @@ def workbook(path, *rows, merged=(), more=()):
     return path
 
 
-def test_empty_rows_and_columns_of_a_sheet_are_no_rows_and_no_columns(tmp_path):
+def test_empty_rows_and_columns_of_a_sheet_are_ignored(tmp_path):
     path = workbook(
         tmp_path / "t.xlsx", [], ["a", " b ", None, None], [], [1, 2, None, None], ["", " "], [3, 4]
     )
@@ -184,9 +184,11 @@ def test_empty_rows_and_columns_of_a_sheet_are_no_rows_and_no_columns(tmp_path):
     assert table.numbers(["a", "b"], "").tolist() == [[1.0, 2.0], [3.0, 4.0]]
 
 
-def test_a_merged_header_is_refused_with_its_place(tmp_path):
+def test_the_error_about_a_merged_header_names_its_cells(tmp_path):
     path = workbook(tmp_path / "t.xlsx", ["title", None], ["a", "b"], [1, 2], merged=["A1:B1"])
-    with pytest.raises(InputError, match=r"merged cells in its header \(A1:B1\); give every column a name"):
+    with pytest.raises(
+        InputError, match=r"merged cells in its header \(A1:B1\); give every column its own name"
+    ):
         read_table(path)
 
 
@@ -211,7 +213,7 @@ def test_a_sheet_with_a_date_or_an_error_in_it_has_text_there(tmp_path):
         table.numbers(["b"], "")
 
 
-def test_names_are_alike_after_composition(tmp_path):
+def test_names_are_compared_in_unicode_normal_form(tmp_path):
     with pytest.raises(InputError, match="more than one column called 'é'"):
         check_names("t", ["é", "e\u0301"])
     path = workbook(tmp_path / "t.xlsx", ["a", "a"], [1, 2])
@@ -243,13 +245,13 @@ def test_the_standard_input_is_read_once_and_compressed_or_not(monkeypatch, pack
         (b"a,b\n1,2,3\n", "the standard input is not a CSV file: row 1 has 3 cells"),
     ],
 )
-def test_a_bad_standard_input_is_called_by_its_name(monkeypatch, content, sentence):
+def test_errors_about_the_standard_input_name_it(monkeypatch, content, sentence):
     monkeypatch.setattr(sys, "stdin", Stdin(content))
     with pytest.raises(InputError, match=sentence):
         read_table(DASH)
 
 
-def test_a_closed_standard_input_is_noticed(monkeypatch):
+def test_a_closed_standard_input_is_an_error(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(InputError, match="the standard input is closed"):
         read_table(DASH)
@@ -257,7 +259,7 @@ def test_a_closed_standard_input_is_noticed(monkeypatch):
 
 @pytest.mark.parametrize("out", FORMATS)
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_table_with_one_more_column_comes_back_from_every_format(tmp_path, name, out):
+def test_a_table_with_an_added_column_round_trips_in_every_format(tmp_path, name, out):
     table = read_table(write(FRAME, tmp_path / name))
     more = np.array([0.1, 1e300, -2.5, 1 / 3, 7.0])
     (tmp_path / "out").mkdir()

@@ -1,4 +1,4 @@
-"""The paper's benchmarks: formulas, intervals, points and seeds."""
+"""The benchmarks of the paper: formulas, intervals, points and seeds."""
 
 import csv
 import math
@@ -44,7 +44,7 @@ def test_the_formula_and_its_interval_are_the_papers(name):
 
 
 @pytest.mark.parametrize("name", FORMULAS)
-def test_a_run_has_twenty_points_of_its_own_in_the_interval(name):
+def test_every_run_has_its_own_twenty_points_in_the_interval(name):
     function, (low, high) = FORMULAS[name]
     benchmark = CONVENTIONAL[name]
     X, y = benchmark.sample(3)
@@ -96,7 +96,7 @@ def test_the_large_polynomial_is_the_sum_of_all_powers(degree):
     assert target(x) == (1 - x ** (degree + 1)) / (1 - x)
 
 
-def test_its_coefficients_may_be_given():
+def test_its_coefficients_can_be_chosen():
     lsp = LargeScalePolynomial(2, coefficients=[1, 0, Fraction(1, 2)])
     assert lsp.target == Polynomial.of([1, 0, Fraction(1, 2)])
 
@@ -123,7 +123,7 @@ def test_its_two_spaces_agree(degree):
         )
 
 
-def test_quadrature_has_nodes_enough_for_the_largest_tree():
+def test_quadrature_has_enough_nodes_for_the_largest_tree():
     space = LargeScalePolynomial(10).problem().space
     # Trees of ten levels reach degree 512, and their squares 1024.
     assert 2 * space.dimension - 1 >= 2 * 512

@@ -1,4 +1,4 @@
-"""Both projectors satisfy the contract that the package ships for everybody's projectors."""
+"""Both projectors satisfy the contract suite of the package."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The published projector, against NumPy's own words for what the paper says."""
+"""The published projector, compared with NumPy."""
 
 import numpy as np
 import pytest
@@ -53,14 +53,14 @@ def test_closeness_check_is_numpys_allclose(seed, size, scale):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1 + 1.1e-4 + 1e-9, 1 - 1.1e-4 - 1e-9])
-def test_closeness_check_refuses_what_numpy_refuses(value):
+def test_closeness_check_rejects_what_numpy_rejects(value):
     product = np.eye(3)
     product[1, 1] = value
     assert not _is_identity(product, 1e-4)
     assert not np.allclose(product, np.eye(3), atol=1e-4)
 
 
-def test_eps1_decides_what_is_independent():
+def test_eps1_is_the_tolerance_of_linear_independence():
     x = np.linspace(-1, 1, 20)
     powers = [x**i for i in range(15)]
 
@@ -80,13 +80,13 @@ def test_a_clean_step_costs_2k_plus_3_and_twenty_cost_478():
     assert first + sum(later) == 478
 
 
-def test_values_whose_squares_overflow_are_refused_without_a_warning():
+def test_values_whose_squares_overflow_are_rejected_without_a_warning():
     projection = GramSVD().start(np.ones(4))
     assert not projection.add(np.array([1e200, 0, 0, 0]))
     assert not projection.add(np.array([1e-200, 0, 0, 0]))
 
 
-def test_basis_grows_beyond_its_first_reserve():
+def test_basis_grows_beyond_its_initial_capacity():
     projection = GramSVD().start(np.arange(40.0))
     for v in np.eye(40)[:35]:
         assert projection.add(v)

@@ -1,4 +1,4 @@
-"""The orthonormal projector where the Gram matrix gives up."""
+"""The orthonormal projector on ill-conditioned bases, where the Gram matrix fails."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_both_projectors_agree_on_well_conditioned_bases(seed):
         np.testing.assert_allclose(gram.condition, qr.condition, rtol=1e-8)
 
 
-def test_qr_takes_a_hilbert_basis_that_the_gram_matrix_refuses():
+def test_qr_accepts_a_hilbert_basis_that_the_gram_matrix_rejects():
     basis = hilbert(12, 60)
     target = np.sin(3 * basis[1]) + np.sqrt(basis[1])
     gram, qr = GramSVD().start(target), IncrementalQR().start(target)
@@ -100,7 +100,7 @@ def test_rank_tolerance_is_relative_to_the_candidate():
         assert projection.add(scale * (e[0] + 1.1e-6 * e[1]))
 
 
-def test_more_elements_than_points_are_refused():
+def test_more_elements_than_points_are_rejected():
     rng = np.random.default_rng(2)
     projection = IncrementalQR().start(rng.standard_normal(6))
     assert [projection.add(v) for v in rng.standard_normal((9, 6))] == [True] * 6 + [False] * 3
@@ -109,7 +109,7 @@ def test_more_elements_than_points_are_refused():
 
 @settings(max_examples=20, deadline=None)
 @given(seed=seeds)
-def test_many_additions_and_drops_leave_no_trace(seed):
+def test_additions_and_drops_that_cancel_leave_the_projection_unchanged(seed):
     rng = np.random.default_rng(seed)
     target = rng.standard_normal(30)
     projection, kept = IncrementalQR().start(target), []

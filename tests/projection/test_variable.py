@@ -1,4 +1,4 @@
-"""Constants by variable projection: exact laws come back, SciPy finds nothing better, and nothing else moves."""
+"""Variable projection: exact laws are recovered, SciPy finds no better minimum, fixed constants are unchanged."""
 
 from itertools import pairwise
 
@@ -73,7 +73,7 @@ def projected_residual(theta, model, X, y, root_weights):
 
 
 @pytest.mark.parametrize(("texts", "coefficients"), LAWS)
-def test_a_law_comes_back_to_the_last_digits_from_constants_nearby(texts, coefficients):
+def test_a_law_is_recovered_to_the_last_digits_from_nearby_constants(texts, coefficients):
     law, X, rng = [parse(text) for text in texts], rows(), np.random.default_rng(1)
     y = values(law, X) @ np.array(coefficients)
     fits = fit_constants([[moved(e, rng, 0.05) for e in law] for _ in range(5)], X, y)
@@ -87,7 +87,7 @@ def test_a_law_comes_back_to_the_last_digits_from_constants_nearby(texts, coeffi
 
 @settings(max_examples=25, deadline=None)
 @given(seed=seeds)
-def test_scipy_finds_nothing_better_nearby(seed):
+def test_scipy_finds_no_better_minimum_nearby(seed):
     rng = np.random.default_rng(seed)
     X, chosen = rows(60, seed), rng.choice(len(EVERYWHERE), 3, replace=False)
     model = [moved(parse(EVERYWHERE[i]), rng, 0.1) for i in chosen]
@@ -95,9 +95,9 @@ def test_scipy_finds_nothing_better_nearby(seed):
     y = values(model, X) @ rng.standard_normal(3) + 0.05 * rng.standard_normal(60)
     start = [moved(e, rng, 0.1) for e in model]
     [fit] = fit_constants([start], X, y, weights, iterations=200)
-    # Terms that have become nearly parallel leave a valley without a bottom, in which both would go on and on.
-    assume(fit.iterations < 200 and np.abs(fit.coefficients).max() < 100.0)
     theta = np.concatenate([e.constants for e in fit.expressions])
+    # Nearly parallel terms have no minimum, and a tanh that has become a step has no derivative to follow.
+    assume(fit.iterations < 200 and np.abs(fit.coefficients).max() < 100.0 and np.abs(theta).max() < 50.0)
     again = least_squares(
         projected_residual, theta, args=(model, X, y, np.sqrt(weights)), method="lm", max_nfev=2000
     )
@@ -106,7 +106,7 @@ def test_scipy_finds_nothing_better_nearby(seed):
 
 @settings(max_examples=40, deadline=None)
 @given(seed=seeds)
-def test_the_loss_is_that_of_the_answer_and_never_above_the_projection_at_the_start(seed):
+def test_the_loss_is_that_of_the_result_and_never_above_the_initial_projection(seed):
     rng = np.random.default_rng(seed)
     X, weights = rows(50, seed), rng.uniform(0.0, 2.0, 50)
     model = [moved(parse(TERMS[i]), rng, 0.5) for i in rng.choice(len(TERMS), 2, replace=False)]
@@ -154,7 +154,7 @@ def test_every_number_of_rows_is_fitted(n):
     assert fit.loss <= 1e-26 * (y @ y)
 
 
-def test_answers_depend_neither_on_the_threads_nor_on_the_other_models():
+def test_results_depend_neither_on_the_threads_nor_on_the_other_models():
     X, rng = rows(), np.random.default_rng(5)
     y = rng.standard_normal(200) + X[:, 0]
     models = [
@@ -183,7 +183,7 @@ def test_the_order_of_terms_and_repeated_rows_of_data_make_no_difference_to_the_
     assert twice.loss == pytest.approx(2 * one.loss, rel=1e-9)
 
 
-def test_dependent_terms_get_coefficient_zero_and_the_rest_is_fitted():
+def test_linearly_dependent_terms_get_coefficient_zero_and_the_others_are_fitted():
     X = rows()
     y = 3 * np.sin(1.5 * X[:, 0]) + X[:, 1]
     model = [parse("sin(1.4*x0)"), parse("x1"), parse("x1*2"), parse("x0*0")]
@@ -199,7 +199,7 @@ def test_more_terms_than_rows_interpolate():
     assert np.count_nonzero(fit.coefficients) == 3
 
 
-def test_constants_that_only_scale_a_term_stay_where_they_are():
+def test_constants_that_only_scale_a_term_are_unchanged():
     X = rows()
     y = 5 * np.exp(1.1 * X[:, 0])
     [fit] = fit_constants(
@@ -218,7 +218,7 @@ def test_redundant_constants_do_not_stop_the_fit():
     assert fit.loss <= 1e-26 * (y @ y)
 
 
-def test_marked_constants_stay():
+def test_fixed_constants_are_unchanged():
     X, e = rows(), parse("sin(1.2*x0 + 0.3)")
     y = np.sin(1.5 * X[:, 0] + 0.3)
     shift = e.const == 0.3
@@ -241,7 +241,7 @@ def test_values_that_are_not_finite_at_the_start_give_an_infinite_loss_and_no_ch
     assert np.isfinite(fine.loss)
 
 
-def test_a_step_out_of_the_domain_is_taken_back():
+def test_a_step_out_of_the_domain_is_rejected():
     X = rows()
     # The best shift is near the end of the domain: −0.1 would be the logarithm of a negative number.
     y = np.log(X[:, 0] - 0.0999)
@@ -251,7 +251,7 @@ def test_a_step_out_of_the_domain_is_taken_back():
     assert np.isfinite(values(fit.expressions, X)).all()
 
 
-def test_a_constant_without_a_slope_does_not_hold_up_the_others():
+def test_a_constant_with_zero_derivative_does_not_stop_the_others():
     X = rows() - 1.0
     y = np.sin(1.5 * X[:, 0]) + X[:, 1] ** 2
     [fit] = fit_constants([[parse("sin(1.2*x0)"), parse("pow(x1, 2)")]], X, y)
@@ -269,7 +269,7 @@ def test_a_zero_in_the_data_does_not_freeze_a_root_or_an_exponent():
     assert root.expressions[0].constants == pytest.approx((0.7,))
 
 
-def test_a_model_with_an_operator_of_the_user_keeps_its_constants_and_gets_coefficients():
+def test_a_model_with_a_user_defined_operator_keeps_its_constants_and_gets_coefficients():
     known = PrimitiveSet(["add", "mul"])
     known.add("bump", lambda a: 1.0 / (1.0 + a * a), 1)
     X = rows()
@@ -282,11 +282,11 @@ def test_a_model_with_an_operator_of_the_user_keeps_its_constants_and_gets_coeff
     assert mine.loss <= 1e-26 * (y @ y)
     assert other.polished
     assert other.iterations > 0
-    with pytest.raises(ValueError, match="no compiled slopes"):
+    with pytest.raises(ValueError, match="no compiled derivatives"):
         PackedModels.pack([custom]).fit(FitData.prepare(X, y))
 
 
-def test_a_user_operator_that_is_not_finite_gives_an_infinite_loss():
+def test_a_user_defined_operator_that_is_not_finite_gives_an_infinite_loss():
     known = PrimitiveSet(["add"])
     known.add("pole", lambda a: 1.0 / (a - a), 1)
     [fit] = fit_constants([[parse("pole(x0)", primitives=known)]], rows(), np.ones(200))
@@ -303,7 +303,7 @@ def test_models_without_terms_or_constants_are_only_projected():
     assert fit_constants([], X, y) == []
 
 
-def test_packed_models_move_their_constants_in_place():
+def test_packed_models_change_their_constants_in_place():
     X = rows()
     y = np.sin(1.5 * X[:, 0])
     packed = PackedModels.pack([[parse("sin(1.2*x0)")], [parse("x1"), parse("sin(1.3*x0)")]])
@@ -323,7 +323,7 @@ def test_a_loose_tolerance_takes_fewer_steps():
     assert loose.loss <= strict.loss * 1.01
 
 
-def test_bad_input_is_named():
+def test_errors_name_the_invalid_input():
     X, y, e = rows(5), np.ones(5), parse("sin(2*x0)")
     with pytest.raises(ValueError, match="y is missing"):
         fit_constants([[e]], X)
@@ -333,7 +333,7 @@ def test_bad_input_is_named():
         fit_constants([[e]], X, np.ones(4))
     with pytest.raises(ValueError, match="at least 0"):
         fit_constants([[e]], X, y, -y)
-    with pytest.raises(ValueError, match="uses column x7"):
+    with pytest.raises(ValueError, match="uses x7"):
         fit_constants([[parse("x7 + 1")]], X, y)
-    with pytest.raises(ValueError, match="one entry for each of 4 tokens"):
+    with pytest.raises(ValueError, match="needs 4 entries, one per token"):
         fit_constants([[e]], X, y, fixed=[[np.ones(2, bool)]])

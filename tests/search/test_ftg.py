@@ -1,4 +1,4 @@
-"""Fourier Tree Growing: the paper's theorems, its accounting, and the choice among many candidates."""
+"""Fourier Tree Growing: the theorems of the paper, its accounting, and the choice among many candidates."""
 
 from dataclasses import dataclass, replace
 
@@ -73,7 +73,7 @@ def test_the_first_element_is_the_constant_one_with_the_mean_as_coefficient():
     assert state.progress.loss == pytest.approx(20 * problem.space.target.var())
 
 
-def test_candidates_in_the_span_are_passed_over():
+def test_candidates_in_the_span_are_skipped():
     problem, generator = columns(4)
     twice = Listed(tuple(e for tree in generator.trees for e in (tree, 2.0 * tree, tree + 1.0, tree)))
     for projector in (GramSVD(), IncrementalQR()):
@@ -83,8 +83,8 @@ def test_candidates_in_the_span_are_passed_over():
         assert found.state.progress.candidates == 4 * (plain.state.progress.candidates - 1) + 1
 
 
-def test_a_projector_that_refuses_the_constant_one_is_named():
-    with pytest.raises(ValueError, match="refuses even the constant 1"):
+def test_a_projector_that_rejects_the_constant_one_is_an_error():
+    with pytest.raises(ValueError, match="rejects the constant 1"):
         FTG(projector=GramSVD(eps1=-1.0)).init(CONVENTIONAL["koza1"].problem(0), 0)
 
 
@@ -105,7 +105,7 @@ def test_the_published_algorithm_records_3_first_then_2k_plus_3_for_a_clean_step
 
 def test_a_clean_step_of_the_published_polynomial_runs_costs_2k_plus_2():
     problem, generator = columns(20)
-    # Only products of the wrong sign would be refused, so all targets are positive here.
+    # Only products of the wrong sign would be rejected, so all targets are positive here.
     upright = Problem(EmpiricalSpace(np.eye(20), 2.0 ** np.arange(20.0)[::-1]), problem.grammar)
     search = replace(FTG.published_lsp(), generator=generator)
     found = costs(replace(search, relevance=AbsoluteProduct()), upright)
@@ -121,10 +121,10 @@ def test_a_clean_orthonormal_step_costs_2k_plus_2():
 
 
 def published(problem, seed, elements, eps2=1e-3, generator=None):
-    """Algorithm 1 as published, one candidate at a time; (traverses, candidates, refused, loss) per element."""
+    """Algorithm 1 as published, one candidate at a time; (traverses, candidates, rejected, loss) per element."""
     X, F = problem.space.X, problem.space.y
     generator, basis = generator or RampedHalfAndHalf(), [np.ones(len(X))]
-    traverses, candidates, refused = 1, 0, 0  # ⟨v₁, v₁⟩
+    traverses, candidates, rejected = 1, 0, 0  # ⟨v₁, v₁⟩
 
     def solve(basis):
         G = np.array([[u @ v for v in basis] for u in basis])
@@ -135,7 +135,7 @@ def published(problem, seed, elements, eps2=1e-3, generator=None):
 
     residual = F - solve(basis)[0, 0] * (F @ basis[0])
     traverses += 2  # ⟨F, v₁⟩ and the loss
-    records = [(traverses, candidates, refused, residual @ residual)]
+    records = [(traverses, candidates, rejected, residual @ residual)]
     while len(basis) < elements:
         traverses += 1  # the residual, once for every element
         while True:
@@ -149,12 +149,12 @@ def published(problem, seed, elements, eps2=1e-3, generator=None):
             inverse = solve([*basis, v])
             if inverse is not None:
                 break
-            refused += 1
+            rejected += 1
         basis.append(v)
         alpha = inverse @ np.array([F @ u for u in basis])
         residual = F - alpha @ np.array(basis)
         traverses += 2  # ⟨F, v⟩ and the loss
-        records.append((traverses, candidates, refused, residual @ residual))
+        records.append((traverses, candidates, rejected, residual @ residual))
     return records
 
 
@@ -171,7 +171,7 @@ def test_the_published_algorithm_is_the_slow_one_written_out(name, seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_refused_attempts_are_counted_and_charged(seed):
+def test_rejected_attempts_are_counted_and_charged(seed):
     # Without the first test every candidate is tried, the dependent ones too.
     problem = CONVENTIONAL["koza1"].problem(seed, ReferenceEngine())
     small = RampedHalfAndHalf(1, 3)
@@ -194,13 +194,13 @@ def history(search, problem, budget, seed):
 @pytest.mark.parametrize("sizes", [(1, 1), (3, 7), (512, 4096)], ids=str)
 @settings(max_examples=8, deadline=None)
 @given(seed=seeds, limit=st.integers(3, 1500))
-def test_the_size_of_batches_has_no_part_in_the_result(projector, sizes, seed, limit):
+def test_the_result_does_not_depend_on_the_batch_size(projector, sizes, seed, limit):
     problem, search = CONVENTIONAL["koza1"].problem(seed), FTG(projector, RampedHalfAndHalf(1, 6))
     budget = Budget(max_traverses=limit, target_loss=1e-8)
     expected = history(search, problem, budget, seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ftg, "FIRST_BATCH", sizes[0])
-        patch.setattr(ftg, "LARGEST_BATCH", sizes[1])
+        patch.setattr(ftg, "MAX_BATCH", sizes[1])
         assert history(search, problem, budget, seed) == expected
 
 
@@ -217,7 +217,7 @@ def test_a_budget_of_traverses_is_overshot_by_one_attempt_at_most(projector, see
         assert limit <= progress.traverses <= limit + attempt
 
 
-def test_the_number_of_threads_has_no_part_in_the_result():
+def test_the_result_does_not_depend_on_the_number_of_threads():
     from fouriertree.engine import CompiledEngine
 
     runs = [
@@ -252,7 +252,7 @@ def test_the_published_test_is_absolute_and_that_of_the_polynomial_runs_signed()
 
 @settings(max_examples=50, deadline=None)
 @given(st.floats(1e-3, 1e3), st.floats(1e-3, 1e3), st.floats(-1, 1))
-def test_the_cosine_does_not_see_the_scale_of_candidate_and_residual(v, r, cosine):
+def test_the_cosine_is_invariant_to_the_scale_of_candidate_and_residual(v, r, cosine):
     test = Cosine(eps2=0.1)
     found = test.test(Scores(np.array([v * v]), np.array([cosine * v * r]), np.zeros(1)), r * r)[0]
     if abs(abs(cosine) - 0.1) > 1e-9:
@@ -267,7 +267,7 @@ def test_candidates_that_are_not_in_the_space_are_never_relevant():
 
 @pytest.mark.parametrize("projector", [GramSVD(), IncrementalQR()], ids=["Gram", "QR"])
 @pytest.mark.parametrize("best_of", [1, 4])
-def test_candidates_without_finite_values_are_passed_over(projector, best_of):
+def test_candidates_without_finite_values_are_skipped(projector, best_of):
     problem, generator = columns(4)
     bad = [Expression.apply("log", tree - 5.0) for tree in generator.trees]
     huge = [tree * 1e200 * 1e200 for tree in generator.trees]
@@ -301,7 +301,7 @@ def shortest(problem, state, trees):
 @pytest.mark.parametrize("best_of", [2, 30, 64, 300])
 @pytest.mark.parametrize("name", ["koza1", "nguyen6"])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_best_of_many_has_the_shortest_description(best_of, name, seed):
+def test_the_best_of_many_has_the_shortest_description_length(best_of, name, seed):
     problem = CONVENTIONAL[name].problem(seed)
     search = FTG(generator=RampedHalfAndHalf(1, 5), best_of=best_of)
     state, _ = search.init(problem, seed)
@@ -349,7 +349,7 @@ def test_the_orthonormal_algorithm_solves_koza1_to_the_last_tolerance(seed):
     assert result.state.progress.traverses < 2_000
 
 
-def test_published_polynomial_runs_end_when_the_loss_rises():
+def test_published_polynomial_runs_end_when_the_loss_increases():
     search = FTG.published_lsp()
     reasons = {
         recorded(search, LargeScalePolynomial(10).problem(), Budget(5_000), seed)[0].reason

@@ -1,4 +1,4 @@
-"""The compiled GP searches against slow twins on Expression objects, and what holds for every run."""
+"""The compiled GP searches, compared with slow references on Expression objects, and invariants of every run."""
 
 import pickle
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ from fouriertree.search.gp.loops import (
     ENLARGEMENTS,
     GENERATION_SPAN,
     INDIVIDUALS,
-    LARGEST_TREE,
     LATEST_SPAN,
+    MAX_TREE_SIZE,
     SIZES,
     SPAN,
     WATCHED,
@@ -31,9 +31,9 @@ from fouriertree.testing.searches import CHECKS
 U64 = np.uint64
 
 
-# Slow twins ------------------------------------------------------------------------------------------
+# Slow references ------------------------------------------------------------------------------------------
 class Stream:
-    """The random numbers of one offspring."""
+    """The random stream of one offspring."""
 
     def __init__(self, seed, number):
         self.key = U64(stream_key(seed, number))
@@ -44,12 +44,12 @@ class Stream:
     def below(self, counter, n):
         return int(below(self.bits(counter), n))
 
-    def chance(self, counter, key=None):
+    def uniform(self, counter, key=None):
         return int(self.bits(counter, key) >> U64(11)) / 2**53
 
 
 def drawn(problem, draw, *arguments):
-    """A tree from one of the compiled generators, which have twins of their own."""
+    """A tree from one of the compiled generators, which have their own references."""
     tokens = (np.empty(DRAWN_TOKENS, np.int32), np.empty(DRAWN_TOKENS, np.int32), np.empty(DRAWN_TOKENS))
     first = draw(*arguments, problem.grammar.packed(), *tokens, DRAWN_TOKENS, np.empty(16, np.int64))
     return Expression(*(array[first:] for array in tokens), problem.grammar.primitives)
@@ -119,14 +119,14 @@ class SlowCanonical:
             return (a if a[1] <= b[1] else b)[0]
 
         host, donor = tournament(0), tournament(2)
-        if stream.chance(4) < 0.9 and len(host.expression) > 1 and len(donor.expression) > 1:
+        if stream.uniform(4) < 0.9 and len(host.expression) > 1 and len(donor.expression) > 1:
             cut = stream.below(5, len(host.expression) - 1)
             part = donor.expression.subtree(stream.below(6, len(donor.expression) - 1))
             child = Tree(host.expression.replace(cut, part))
         else:
             child = host if self.in_place else Tree(host.expression)
         node, counter, key = len(child.expression) - 1, 0, U64(mix(stream.key))
-        while stream.chance(counter, key) >= 0.1:
+        while stream.uniform(counter, key) >= 0.1:
             counter += 1
             children = child.expression.children(node)
             if not children:
@@ -146,7 +146,7 @@ def history_of(search, problem, seed, generations):
 
 @pytest.mark.parametrize("name", ["koza1", "nguyen7"])
 @pytest.mark.parametrize("offspring", [1, 7])
-def test_one_plus_lambda_goes_the_way_of_its_slow_twin(name, offspring):
+def test_one_plus_lambda_equals_its_slow_reference(name, offspring):
     problem = CONVENTIONAL[name].problem(3)
     search = OnePlusLambda(offspring, generations_per_step=1)
     expected = SlowOnePlusLambda(offspring).run(problem, 5, 40)
@@ -158,7 +158,7 @@ def test_one_plus_lambda_goes_the_way_of_its_slow_twin(name, offspring):
 
 @pytest.mark.parametrize("in_place", [True, False], ids=["in place", "copied"])
 @pytest.mark.parametrize("name", ["koza1", "nguyen7"])
-def test_canonical_gp_goes_the_way_of_its_slow_twin(name, in_place):
+def test_canonical_gp_equals_its_slow_reference(name, in_place):
     problem = CONVENTIONAL[name].problem(4)
     search = CanonicalGP(population=30, in_place=in_place)
     expected = SlowCanonical(30, in_place).run(problem, 6, 12)
@@ -206,13 +206,13 @@ def test_gp_satisfies_the_contract_for_searches(check, name, search):
 
 
 @every_search
-def test_the_best_loss_never_rises_and_is_that_of_its_tree(search):
+def test_the_best_loss_never_increases_and_is_that_of_its_tree(search):
     problem = CONVENTIONAL["koza2"].problem(1)
-    seen = []
-    run(search, problem, Budget(3000), [seen.append], seed=2)
-    losses = [event.loss for event in seen if isinstance(event, Progress)]
+    events = []
+    run(search, problem, Budget(3000), [events.append], seed=2)
+    losses = [event.loss for event in events if isinstance(event, Progress)]
     assert losses == sorted(losses, reverse=True)
-    for event in seen:
+    for event in events:
         if isinstance(event, Accepted):
             assert event.progress.loss == pytest.approx(loss_of(problem, event.expression), rel=1e-9)
 
@@ -229,7 +229,7 @@ def test_a_run_is_the_same_however_often_it_is_repeated_and_another_for_another_
     assert outcome(1) != outcome(2)
 
 
-def test_how_a_run_is_cut_into_steps_changes_nothing():
+def test_the_result_does_not_depend_on_the_division_into_steps():
     problem = CONVENTIONAL["nguyen5"].problem(0)
     runs = [
         run(OnePlusLambda(3, generations_per_step=g), problem, Budget(1501), seed=9).state
@@ -255,7 +255,7 @@ def test_evaluations_count_as_in_the_published_tables():
     assert [s.progress.traverses for s in history_of(CanonicalGP(), problem, 0, 2)] == [998, 1496]
 
 
-def test_the_first_population_is_ramped_half_and_half_of_two_to_six_levels():
+def test_the_initial_population_is_ramped_half_and_half_of_two_to_six_levels():
     problem = CONVENTIONAL["koza1"].problem(0)
     state, _ = CanonicalGP().init(problem, 11)
     expected = RampedHalfAndHalf(2, 6).draw(problem.grammar, 11, 0, 500)
@@ -264,7 +264,7 @@ def test_the_first_population_is_ramped_half_and_half_of_two_to_six_levels():
 
 
 def test_the_streams_choose_every_node_equally_often():
-    # That mutations are made where the streams say is what the slow twins show.
+    # That mutations are made where the streams say is what the slow references show.
     n = 13
     cuts = [Stream(1, i).below(0, n) for i in range(20_000)]
     assert stats.chisquare(np.bincount(cuts, minlength=n)).pvalue > 1e-4
@@ -292,12 +292,12 @@ def test_trees_do_not_grow_without_limit():
     problem = Problem(EmpiricalSpace(X, 1e12 * X[:, 0]), Grammar(PrimitiveSet(["add"])))
     state = run(CanonicalGP(100), problem, Budget(40_000), seed=0).state
     sizes = state.population.store.nodes["size"][state.population.roots]
-    assert LARGEST_TREE / 4 < sizes.max() <= LARGEST_TREE
+    assert MAX_TREE_SIZE / 4 < sizes.max() <= MAX_TREE_SIZE
 
 
-def test_a_grammar_of_more_columns_than_the_data_is_refused():
+def test_a_grammar_of_more_features_than_the_data_is_rejected():
     problem = Problem(EmpiricalSpace(np.ones((5, 2)), np.ones(5)), Grammar(n_columns=50))
-    with pytest.raises(ValueError, match="50 columns"):
+    with pytest.raises(ValueError, match=r"more features \(50\)"):
         CanonicalGP().init(problem, 0)
 
 
@@ -307,7 +307,7 @@ def test_the_state_of_a_run_cannot_be_pickled():
         pickle.dumps(state)
 
 
-def test_operators_of_the_user_take_part():
+def test_user_defined_operators_are_used():
     operators = PrimitiveSet(["add", "mul"])
     operators.add("softstep", lambda a: a / (1.0 + abs(a)))
     X = np.linspace(-2, 2, 40)[:, None]
@@ -344,7 +344,7 @@ def test_the_largest_span_of_a_generation_is_that_of_all_its_trees():
         (OnePlusLambda(watch=np.zeros(2, np.int64)), "watch"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(search, what):
+def test_invalid_parameters_are_rejected(search, what):
     with pytest.raises(ValueError, match=what):
         search.init(CONVENTIONAL["koza1"].problem(0), 0)
 
@@ -377,11 +377,11 @@ def test_losses_on_polynomial_spaces_are_exact_integrals(search, degree):
 
 
 @pytest.mark.parametrize("kind", [OnePlusLambda, CanonicalGP])
-def test_watching_counts_individuals_and_spans(kind):
+def test_statistics_count_individuals_and_spans(kind):
     watch = np.zeros(WATCHED, np.int64)
     search = kind(30, watch=watch)
-    seen = []
-    ended = run(search, LargeScalePolynomial(10).exact_problem(), Budget(2000), [seen.append], seed=0)
+    events = []
+    ended = run(search, LargeScalePolynomial(10).exact_problem(), Budget(2000), [events.append], seed=0)
     assert watch[INDIVIDUALS] == ended.state.progress.traverses
     assert watch[GENERATION_SPAN] >= watch[SPAN]
     assert watch[SIZES] >= watch[INDIVIDUALS]
@@ -393,7 +393,7 @@ def test_watching_counts_individuals_and_spans(kind):
     "search", [OnePlusLambda(40), CanonicalGP(40), CanonicalGP(40, in_place=True)], ids=repr
 )
 @pytest.mark.parametrize("nodes", [1, 150])
-def test_a_generation_that_is_cut_into_steps_is_the_same(search, nodes, monkeypatch):
+def test_a_generation_divided_into_steps_is_the_same(search, nodes, monkeypatch):
     problem = CONVENTIONAL["koza1"].problem(0)
     whole = run(search, problem, Budget(1201), seed=3)
     rows = len(problem.space.target)

@@ -1,4 +1,4 @@
-"""The one loop: what ends a run, and what observers are told."""
+"""The loop: reasons for the end of a run, and the events of observers."""
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -71,7 +71,7 @@ def test_a_run_ends_with_the_first_limit_that_is_reached(budget, reason, travers
 
 
 @pytest.mark.parametrize("limit", [1.0, 5.0, 20.0])
-def test_a_run_ends_when_its_time_is_over(monkeypatch, limit):
+def test_a_run_ends_at_its_time_limit(monkeypatch, limit):
     monkeypatch.setattr(loop, "time", Clock())
     result = run(Counting(), None, Budget(time_limit=limit))
     assert result.reason == "time used up"
@@ -80,14 +80,14 @@ def test_a_run_ends_when_its_time_is_over(monkeypatch, limit):
     assert result.seconds == limit + 1
 
 
-def test_a_search_of_trees_ends_when_its_time_is_over(monkeypatch, problem):
+def test_a_search_of_trees_ends_at_its_time_limit(monkeypatch, problem):
     monkeypatch.setattr(loop, "time", Clock())
     result, events = recorded(FTG(), problem, Budget(time_limit=8.0), 0)
     assert result.reason == "time used up"
     assert sum(isinstance(event, Progress) for event in events) == 8
 
 
-def test_time_that_stands_still_never_ends_a_run(monkeypatch):
+def test_a_clock_that_does_not_advance_never_ends_a_run(monkeypatch):
     monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=lambda: 7.0))
     result = run(Counting(), None, Budget(time_limit=1e-9))
     assert (result.reason, result.seconds) == ("nothing is left", 0.0)
@@ -98,7 +98,7 @@ def test_an_interrupt_within_a_step_leaves_the_state_before_it():
     assert (result.reason, result.state.progress.traverses) == ("interrupted", 60)
 
 
-def test_an_interrupt_while_trees_are_drawn_leaves_a_whole_state(problem):
+def test_an_interrupt_while_trees_are_drawn_leaves_a_consistent_state(problem):
     class Interrupted:
         def __init__(self, generator):
             self.generator, self.draws = generator, 0
@@ -165,7 +165,7 @@ def test_an_observer_can_end_a_run_before_its_first_step(problem, exception):
     assert isinstance(events[-1], Finished)
 
 
-def test_a_budget_names_the_loss_before_the_traverses_before_the_time():
+def test_the_reason_to_stop_is_the_loss_before_the_traverses_before_the_time():
     budget = Budget(max_traverses=10, time_limit=1.0, target_loss=0.5)
     assert budget.reason_to_stop(10, 1.0, 0.5) == "target loss reached"
     assert budget.reason_to_stop(10, 1.0, 0.6) == "traverses used up"

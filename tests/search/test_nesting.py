@@ -1,4 +1,4 @@
-"""Nesting rules: how many of one operator may stand on a path inside of another."""
+"""Nesting rules: limits on the number of operators on a path inside of another."""
 
 import pytest
 from hypothesis import given, settings
@@ -97,7 +97,7 @@ def test_without_rules_everything_is_allowed():
     assert Nesting.of({}, DEFAULT) == Nesting()
 
 
-def test_rules_know_operators_of_your_own():
+def test_rules_apply_to_user_defined_operators():
     operators = PrimitiveSet(["sin"])
     operators.add("half", lambda a: 0.5 * a)
     nesting = Nesting.of({"half": {"sin": 0}}, operators)
@@ -108,13 +108,13 @@ def test_rules_know_operators_of_your_own():
 BAD = [
     ({"sine": {"sin": 0}}, "unknown operator 'sine'; did you mean 'sin'"),
     ({"sin": {"exq": 0}}, "unknown operator 'exq'; did you mean 'exp'"),
-    ({"sin": 0}, "nesting must say how often"),
-    ({"sin": {"exp": -1}}, r"nesting\['sin'\]\['exp'\] must be a whole number, 0 or more; got -1"),
-    ({"sin": {"exp": 0.5}}, r"nesting\['sin'\]\['exp'\] must be a whole number, 0 or more; got 0.5"),
+    ({"sin": 0}, r"nesting\['sin'\] must map operators to counts"),
+    ({"sin": {"exp": -1}}, r"nesting\['sin'\]\['exp'\] must be an integer ≥ 0; got -1"),
+    ({"sin": {"exp": 0.5}}, r"nesting\['sin'\]\['exp'\] must be an integer ≥ 0; got 0.5"),
 ]
 
 
 @pytest.mark.parametrize(("limits", "sentence"), BAD)
-def test_rules_that_make_no_sense_are_refused(limits, sentence):
+def test_invalid_rules_are_rejected(limits, sentence):
     with pytest.raises(ValueError, match=sentence):
         Nesting.of(limits, DEFAULT)

@@ -1,4 +1,4 @@
-"""Every space satisfies the contract that the package ships for everybody's spaces."""
+"""Every space satisfies the contract suite of the package."""
 
 import numpy as np
 import pytest

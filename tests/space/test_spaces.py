@@ -1,4 +1,4 @@
-"""Three spaces, one inner product; what is special about each; and what they refuse."""
+"""Three spaces with the same inner product, their special properties, and invalid input."""
 
 from fractions import Fraction
 
@@ -115,7 +115,7 @@ def test_coordinates_of_high_degree_keep_their_digits():
 # Rows and weights ------------------------------------------------------------------------------------
 @settings(max_examples=20, deadline=None)
 @given(seed=seeds)
-def test_rows_of_weight_zero_are_left_out(seed):
+def test_rows_of_weight_zero_are_dropped(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 30))
     X, y, w = rng.uniform(-2, 2, (n, 1)), rng.standard_normal(n), rng.integers(0, 2, n).astype(float)
@@ -132,7 +132,7 @@ def test_rows_of_weight_zero_are_left_out(seed):
 
 @settings(max_examples=20, deadline=None)
 @given(seed=seeds)
-def test_whole_weights_are_repeated_rows(seed):
+def test_integer_weights_are_repeated_rows(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 30))
     X, y, times = rng.uniform(-2, 2, (n, 1)), rng.standard_normal(n), rng.integers(1, 5, n)
@@ -166,7 +166,7 @@ def test_functions_without_a_finite_value_everywhere_are_not_in_the_space():
     np.testing.assert_array_equal(np.isnan(scores.products), outside)
 
 
-def test_polynomials_above_the_largest_degree_are_not_in_the_space():
+def test_polynomials_above_the_maximum_degree_are_not_in_the_space():
     space = PolynomialSpace(-1, 1, max_degree=4)
     elements = [parse("x0^4"), parse("x0^5"), parse("x0^5 - x0^5 + 1")]
     outside = np.array([False, True, False])
@@ -179,8 +179,8 @@ def test_polynomials_above_the_largest_degree_are_not_in_the_space():
     ("arguments", "message"),
     [
         (([1.0, 2.0], [1.0, 2.0]), "X must be"),
-        (([[1.0], [2.0]], [1.0]), "one value per row"),
-        (([[1.0], [2.0]], [[1.0], [2.0]]), "one value per row"),
+        (([[1.0], [2.0]], [1.0]), r"and y \(n_rows,\)"),
+        (([[1.0], [2.0]], [[1.0], [2.0]]), r"and y \(n_rows,\)"),
         (([[1.0], [2.0]], [1.0, np.nan]), "y has values that are not finite"),
         (([[1.0], [2.0]], [1.0, np.inf]), "y has values that are not finite"),
         (([[1.0], [2.0]], [1.0, 2.0], [1.0]), "sample_weight must have one value per row, 2"),
@@ -190,7 +190,7 @@ def test_polynomials_above_the_largest_degree_are_not_in_the_space():
         ((np.empty((0, 1)), []), "no rows"),
     ],
 )
-def test_data_that_make_no_space_are_refused(arguments, message):
+def test_invalid_data_are_rejected(arguments, message):
     with pytest.raises(ValueError, match=message):
         EmpiricalSpace(*arguments)
 
@@ -199,7 +199,7 @@ def test_data_that_make_no_space_are_refused(arguments, message):
     "kind", [PolynomialSpace, lambda a, b: QuadratureSpace(a, b, 4)], ids=["exact", "quadrature"]
 )
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (2.0, 1.0)])
-def test_an_empty_interval_is_refused(kind, a, b):
+def test_an_empty_interval_is_rejected(kind, a, b):
     with pytest.raises(ValueError, match="a < b"):
         kind(a, b)
 
@@ -215,24 +215,24 @@ def test_quadrature_needs_a_node_and_a_finite_target():
 @pytest.mark.parametrize(
     "space", [PolynomialSpace(-1, 1), QuadratureSpace(-1, 1, 4)], ids=["exact", "quadrature"]
 )
-def test_a_space_without_a_target_says_how_to_give_one(space):
+def test_the_error_about_a_missing_target_names_the_parameter(space):
     with pytest.raises(ValueError, match="target=…"):
         _ = space.target
 
 
-def test_a_target_above_the_largest_degree_is_refused():
-    with pytest.raises(ValueError, match="degree 5, above max_degree = 4"):
+def test_a_target_above_the_maximum_degree_is_rejected():
+    with pytest.raises(ValueError, match="degree 5 > max_degree = 4"):
         _ = PolynomialSpace(-1, 1, parse("x0^5"), max_degree=4).target
 
 
-def test_trees_that_are_no_polynomials_are_named():
+def test_trees_that_are_not_polynomials_are_named_in_the_error():
     with pytest.raises(ValueError, match="'sin' does not make polynomials"):
         PolynomialSpace(-1, 1).inner(parse("sin(x0)"), parse("x0"))
 
 
 # Elements that are rounding only -----------------------------------------------------------------------
 @pytest.mark.parametrize("text", ["x0*x0*(x0*x0) - x0*(x0*x0)*x0", "x0 + 0.1 + 0.2 - (x0 + (0.1 + 0.2))"])
-def test_an_element_that_is_zero_but_for_rounding_is_not_in_the_space(text):
+def test_an_element_that_is_zero_up_to_rounding_is_not_in_the_space(text):
     space = EmpiricalSpace(np.random.default_rng(0).uniform(-1, 1, (50, 1)), np.zeros(50))
     values = space.engine.evaluate([parse(text)], space.X)
     assert 0 < np.abs(values).max() < 1e-14
@@ -240,12 +240,12 @@ def test_an_element_that_is_zero_but_for_rounding_is_not_in_the_space(text):
 
 
 @pytest.mark.parametrize("text", ["x0*1e-20", "x0^2*1e-12", "1e-30", "sin(x0)*1e-9", "x0"])
-def test_small_elements_that_are_functions_stay_in_the_space(text):
+def test_functions_of_small_norm_are_in_the_space(text):
     space = EmpiricalSpace(np.random.default_rng(0).uniform(-1, 1, (50, 1)), np.zeros(50))
     assert np.allclose(space.coordinates([parse(text)])[0], parse(text).evaluate(space.X), rtol=1e-14, atol=0)
 
 
-def test_columns_of_any_unit_give_elements_of_the_space():
+def test_features_of_any_scale_give_elements_of_the_space():
     X = np.random.default_rng(0).uniform(1, 2, (50, 1)) * 1e-25
     space = EmpiricalSpace(X, np.zeros(50))
     assert np.isfinite(space.coordinates([parse("x0"), parse("x0 + x0*0.5")])).all()

@@ -1,4 +1,4 @@
-"""Bounds of predictions and numbers: ranks are exact, and closed forms are those of linear least squares."""
+"""Intervals of predictions and parameters: ranks are exact, and closed forms are those of linear least squares."""
 
 from itertools import permutations, product
 
@@ -61,7 +61,7 @@ def test_a_higher_level_has_wider_bounds(scores):
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_bounds_are_finite_from_the_number_of_scores_that_is_said(level):
+def test_bounds_are_finite_from_min_scores_on(level):
     assert np.isinf(conformal_quantile(np.ones(min_scores_for(level) - 1), level))
     assert np.isfinite(conformal_quantile(np.ones(min_scores_for(level)), level))
 
@@ -78,26 +78,26 @@ def test_bounds_lie_around_the_prediction():
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, 95, -0.5])
-def test_a_level_that_is_no_probability_is_refused(level):
+def test_a_level_that_is_not_a_probability_is_rejected(level):
     with pytest.raises(ValueError, match="level must be between 0 and 1"):
         conformal_quantile([1.0], level)
 
 
 # scores ----------------------------------------------------------------------------------------------------------
-def test_scores_of_held_back_rows_do_not_depend_on_their_values_of_y():
-    seen = np.arange(60) >= 12
+def test_the_fit_for_validation_scores_does_not_use_the_validation_set():
+    training = np.arange(60) >= 12
     y = 2.3 * X[:, 0] + 0.7 + NOISE
-    wild = y + np.where(seen, 0.0, 1000.0)
+    shifted = y + np.where(training, 0.0, 1000.0)
     form = parse("2*x0 + 0.5")
-    assert validation_scores(form, X, wild, None, seen) == pytest.approx(
-        np.abs(1000.0 + _signed(form, y, seen)), rel=1e-9
+    assert validation_scores(form, X, shifted, None, training) == pytest.approx(
+        np.abs(1000.0 + _signed(form, y, training)), rel=1e-9
     )
 
 
-def _signed(form, y, seen):
+def _signed(form, y, training):
     design = np.column_stack([X[:, 0], np.ones(60)])
-    numbers = np.linalg.lstsq(design[seen], y[seen], rcond=None)[0]
-    return (y - design @ numbers)[~seen]
+    parameters = np.linalg.lstsq(design[training], y[training], rcond=None)[0]
+    return (y - design @ parameters)[~training]
 
 
 def test_leaving_one_out_agrees_with_the_closed_form_of_linear_least_squares():
@@ -108,7 +108,7 @@ def test_leaving_one_out_agrees_with_the_closed_form_of_linear_least_squares():
     assert cross_validation_scores(parse("2*x0 + 0.5"), X, y) == pytest.approx(expected, rel=1e-9)
 
 
-def test_leaving_one_out_refits_numbers_inside_of_functions():
+def test_leaving_one_out_refits_constants_inside_of_functions():
     y = np.sin(1.7 * X[:, 0]) + 0.1 * NOISE
     scores = cross_validation_scores(parse("0.9*sin(1.6*x0)"), X[:15], y[:15])
     assert scores.shape == (15,)
@@ -124,11 +124,11 @@ def test_a_row_without_weight_has_a_score_but_no_influence():
     assert scores[1:].max() < 2
 
 
-def test_rows_held_back_give_the_scores_where_they_are_enough_and_leaving_one_out_where_not():
+def test_scores_are_those_of_the_validation_set_if_it_is_large_enough_and_leave_one_out_otherwise():
     y, form = 2.3 * X[:, 0] + 0.7 + NOISE, parse("2*x0 + 0.5")
-    seen = np.arange(60) >= 12
-    assert len(calibration_scores(form, X, y, None, seen, 0.9)) == 12
-    assert len(calibration_scores(form, X, y, None, seen, 0.95)) == 60
+    training = np.arange(60) >= 12
+    assert len(calibration_scores(form, X, y, None, training, 0.9)) == 12
+    assert len(calibration_scores(form, X, y, None, training, 0.95)) == 60
     assert len(calibration_scores(form, X[:9], y[:9], None, np.ones(9, bool), 0.8)) == 9
 
 
@@ -139,11 +139,11 @@ LINE = Model((0.5, 2.0), (parse("1"), parse("x0")))
 def fitted_line(y, weights=None):
     roots = np.ones(60) if weights is None else np.sqrt(weights)
     design = np.column_stack([np.ones(60), X[:, 0]])
-    numbers = np.linalg.lstsq(design * roots[:, None], y * roots, rcond=None)[0]
-    return Model(tuple(numbers.tolist()), LINE.expressions)
+    parameters = np.linalg.lstsq(design * roots[:, None], y * roots, rcond=None)[0]
+    return Model(tuple(parameters.tolist()), LINE.expressions)
 
 
-def test_the_bounds_of_a_line_are_those_of_the_textbook():
+def test_the_bounds_of_a_linear_model_are_those_of_the_textbook():
     y = 2.3 * X[:, 0] + 0.7 + NOISE
     table = linear_intervals(fitted_line(y), X, y, level=0.9)
     expected = stats.linregress(X[:, 0], y)
@@ -154,7 +154,7 @@ def test_the_bounds_of_a_line_are_those_of_the_textbook():
     )
 
 
-def test_the_prediction_bounds_of_a_line_are_those_of_the_textbook():
+def test_the_prediction_bounds_of_a_linear_model_are_those_of_the_textbook():
     y = 2.3 * X[:, 0] + 0.7 + NOISE
     model, new = fitted_line(y), np.array([[3.0, 0.0]])
     s = np.sqrt(np.sum((y - model.predict(X)) ** 2) / 58)
@@ -166,7 +166,7 @@ def test_the_prediction_bounds_of_a_line_are_those_of_the_textbook():
         assert (high + low) / 2 == pytest.approx(model.predict(new))
 
 
-def test_ten_times_all_weights_change_nothing_and_rows_of_no_weight_do_not_count():
+def test_bounds_are_invariant_to_the_scale_of_weights_and_rows_of_weight_zero_are_ignored():
     y, weights = 2.3 * X[:, 0] + NOISE, rng.uniform(0.5, 2, 60)
     weights[:7] = 0.0
     model = fitted_line(y, weights)
@@ -176,19 +176,19 @@ def test_ten_times_all_weights_change_nothing_and_rows_of_no_weight_do_not_count
     assert once["lower"].tolist() == pytest.approx(without["lower"].tolist())
 
 
-def test_numbers_inside_of_functions_have_the_bounds_of_nonlinear_least_squares():
+def test_constants_inside_of_functions_have_the_bounds_of_nonlinear_least_squares():
     from scipy.optimize import curve_fit
 
     y = 3 * np.sin(1.7 * X[:, 0]) + NOISE
-    numbers, covariance = curve_fit(lambda x, a, b: a * np.sin(b * x), X[:, 0], y, p0=(3, 1.7), ftol=1e-14)
-    model = Model.from_expression(parse(f"{numbers[0]}*sin({numbers[1]}*x0)"))
+    parameters, covariance = curve_fit(lambda x, a, b: a * np.sin(b * x), X[:, 0], y, p0=(3, 1.7), ftol=1e-14)
+    model = Model.from_expression(parse(f"{parameters[0]}*sin({parameters[1]}*x0)"))
     table = linear_intervals(model, X, y)
     assert table["number"].tolist() == ["coefficient", "inside"]
     assert table["standard_error"].tolist() == pytest.approx(np.sqrt(np.diag(covariance)).tolist(), rel=1e-4)
 
 
-def test_numbers_that_the_data_do_not_tell_apart_have_infinite_bounds_but_predictions_do_not():
-    # e^(x + b) = e^b·e^x: only the product of both numbers is known.
+def test_parameters_that_are_not_identified_have_infinite_bounds_but_predictions_do_not():
+    # e^(x + b) = e^b·e^x: only the product of both parameters is known.
     y = 3 * np.exp(X[:, 0]) + NOISE
     model = Model((3.0, 0.1), (parse("exp(x0 + 0.00001)"), parse("x1")))
     table = linear_intervals(model, X, y)
@@ -197,12 +197,12 @@ def test_numbers_that_the_data_do_not_tell_apart_have_infinite_bounds_but_predic
     assert np.isfinite(high - low).all()
 
 
-def test_as_many_numbers_as_rows_leave_nothing_to_tell_the_noise_from():
+def test_as_many_parameters_as_rows_leave_no_degrees_of_freedom():
     table = linear_intervals(LINE, X[:2], X[:2, 0])
     assert np.isinf(table["standard_error"]).all()
 
 
-def test_terms_with_operators_of_ones_own_have_bounds_for_their_coefficients():
+def test_terms_with_user_defined_operators_have_bounds_for_their_coefficients():
     own = PrimitiveSet(["add"])
     own.add("drag", lambda a: a * abs(a))
     model = Model((2.0,), (parse("drag(x0)", primitives=own),))
@@ -211,7 +211,7 @@ def test_terms_with_operators_of_ones_own_have_bounds_for_their_coefficients():
     assert table["lower"][0] < 2 < table["upper"][0]
 
 
-def test_bounds_of_numbers_cover_the_truth_as_often_as_they_say():
+def test_bounds_of_parameters_have_their_nominal_coverage():
     draws = np.random.default_rng(1)
     hits = 0
     for _ in range(400):

@@ -1,4 +1,4 @@
-"""Stability: shares count structures whatever their numbers, rows are drawn fairly, and what is done is kept."""
+"""Stability: shares count structures for any constants, rows are bootstrapped, and interrupts keep the refits."""
 
 import json
 
@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 
 from fouriertree.expr import parse
 from fouriertree.model import Model
-from fouriertree.uncertainty.stability import counted, form_key, stability, structure
+from fouriertree.uncertainty.stability import form_key, frequencies, stability, structure
 
 X = np.random.default_rng(0).uniform(-2, 2, (40, 2))
 Y = 3 * np.sin(X[:, 0]) + X[:, 1]
 
 
-def model(formula):
-    return Model.from_expression(parse(formula))
+def model(text):
+    return Model.from_expression(parse(text))
 
 
-def front(*formulas):
-    """A front whose last formula is the chosen one."""
-    return [(i == len(formulas) - 1, model(formula)) for i, formula in enumerate(formulas)]
+def front(*texts):
+    """A front whose last equation is the chosen one."""
+    return [(i == len(texts) - 1, model(formula)) for i, formula in enumerate(texts)]
 
 
 SAME = [
@@ -52,7 +52,7 @@ DIFFERENT = [
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
-def test_structures_that_differ_in_numbers_only_are_the_same(one, other):
+def test_structures_that_differ_in_constants_only_are_the_same(one, other):
     assert structure(parse(one)) == structure(parse(other))
 
 
@@ -61,11 +61,11 @@ def test_structures_that_differ_in_more_are_not(one, other):
     assert structure(parse(one)) != structure(parse(other))
 
 
-def test_the_order_of_terms_is_no_part_of_a_form():
+def test_a_form_does_not_depend_on_the_order_of_terms():
     assert form_key(model("2*x0 + sin(x1)")) == form_key(model("3*sin(x1) - x0"))
 
 
-def test_shares_count_the_refits_in_which_a_structure_returns():
+def test_shares_count_the_refits_that_contain_a_structure():
     original = front("2*x0", "2*x0 + 3*sin(x1)")
     refits = [
         front("1.9*x0", "2.1*x0 + 2.9*sin(1.1*x1)"),
@@ -73,7 +73,7 @@ def test_shares_count_the_refits_in_which_a_structure_returns():
         front("x0^2", "x0"),
         front("x0^2", "5*x0"),
     ]
-    found = counted(original, refits, 4)
+    found = frequencies(original, refits, 4)
     terms = found.terms.set_index("term")
     assert terms.loc["2*x0"].tolist() == [True, 0.75, 1.0]
     assert terms.loc["3*sin(x1)"].tolist() == [True, 0.25, 0.5]
@@ -83,7 +83,7 @@ def test_shares_count_the_refits_in_which_a_structure_returns():
 
 
 @given(st.integers(0, 2**31), st.integers(1, 5))
-def test_what_always_returns_has_a_share_of_one_and_what_never_does_has_none(seed, n):
+def test_a_term_of_every_refit_has_share_one_and_a_term_of_none_has_share_zero(seed, n):
     def fit(X, y, weights, seed):
         return front("x0", f"{1 + seed % 7}*x0 + cos(x1)")
 
@@ -95,23 +95,23 @@ def test_what_always_returns_has_a_share_of_one_and_what_never_does_has_none(see
 
 def test_rows_are_drawn_with_replacement_and_twice_is_twice_the_weight():
     weights = np.arange(1.0, 41.0)
-    seen = []
+    calls = []
 
     def fit(X, y, w, seed):
-        seen.append((X, y, w, seed))
+        calls.append((X, y, w, seed))
         return front("x0")
 
     stability(fit, X, Y, weights, n=50, seed=3)
-    assert np.array_equal(seen[0][0], X)
-    for rows, target, w, _ in seen[1:]:
+    assert np.array_equal(calls[0][0], X)
+    for rows, target, w, _ in calls[1:]:
         places = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in rows]
         times = w / weights[places]
         assert times.sum() == pytest.approx(40)
         assert np.allclose(times, times.round())
         assert np.array_equal(target, Y[places])
-    assert len({seed for *_, seed in seen}) == 51
+    assert len({seed for *_, seed in calls}) == 51
     # Of n rows drawn from n, a share of 1 − 1/e is drawn at least once.
-    assert np.mean([len(w) for _, _, w, _ in seen[1:]]) / 40 == pytest.approx(1 - np.exp(-1), abs=0.04)
+    assert np.mean([len(w) for _, _, w, _ in calls[1:]]) / 40 == pytest.approx(1 - np.exp(-1), abs=0.04)
 
 
 def test_the_same_seed_draws_the_same_rows():
@@ -135,38 +135,37 @@ def test_an_interrupt_keeps_what_is_done_so_far():
         done.append(seed)
         return front("x0")
 
-    told = []
-    found = stability(fit, X, Y, n=10, original=front("x0"), progress=lambda i, n: told.append((i, n)))
-    assert (found.n, found.asked) == (3, 10)
-    assert told == [(1, 10), (2, 10), (3, 10)]
+    reported = []
+    found = stability(fit, X, Y, n=10, original=front("x0"), progress=lambda i, n: reported.append((i, n)))
+    assert (found.n, found.requested) == (3, 10)
+    assert reported == [(1, 10), (2, 10), (3, 10)]
     assert found.forms["share_chosen"].tolist() == [1.0]
-    assert "3 refits of 10 (stopped)" in found.text()
+    assert "3 bootstrap refits of 10 (stopped)" in found.text()
 
 
-def test_without_any_refit_nothing_is_claimed():
-    found = counted(front("x0"), [], 5)
+def test_without_refits_shares_are_undefined():
+    found = frequencies(front("x0"), [], 5)
     assert found.terms["share_chosen"].isna().all()
-    assert "nothing is known" in found.text()
+    assert "is not known" in found.text()
     assert json.loads(json.dumps(found.to_json(), allow_nan=False))["forms"][0]["share_front"] is None
 
 
-def test_the_text_names_the_chosen_formula_and_its_terms():
-    found = counted(front("2*x0", "2*x0 + 3*sin(x1)"), [front("x0"), front("x0 + sin(x1)")], 2)
+def test_the_text_has_the_shares_of_the_chosen_equation_and_its_terms():
+    found = frequencies(front("2*x0", "2*x0 + 3*sin(x1)"), [front("x0"), front("x0 + sin(x1)")], 2)
     assert found.text().splitlines() == [
-        "In 2 refits to rows drawn again, the form of the chosen formula was chosen in 50 % and stood in the front "
-        "in 50 %.",
-        "2*x0: in the chosen formula in 100 %, in the front in 100 %.",
-        "3*sin(x1): in the chosen formula in 50 %, in the front in 50 %.",
+        "In 2 bootstrap refits, the form of the chosen equation was chosen in 50 % and on the front in 50 %.",
+        "2*x0: in the chosen equation in 100 %, on the front in 100 %.",
+        "3*sin(x1): in the chosen equation in 50 %, on the front in 50 %.",
     ]
 
 
-def test_a_front_without_a_chosen_formula_is_refused():
+def test_a_front_without_a_chosen_equation_is_rejected():
     with pytest.raises(ValueError, match="chosen"):
         stability(lambda *_: [], X, Y, original=[(False, model("x0"))])
 
 
 def test_tables_are_data_frames_with_plain_columns():
-    found = counted(front("x0"), [front("x0")], 1)
+    found = frequencies(front("x0"), [front("x0")], 1)
     assert isinstance(found.terms, pd.DataFrame)
     assert list(found.terms) == ["term", "chosen", "share_chosen", "share_front"]
     assert list(found.forms) == ["form", "chosen", "share_chosen", "share_front"]

@@ -9,7 +9,12 @@ from typing import Any
 #: Name of today → other names of the same thing: a top-level name, a parameter, a method, a fitted attribute, a column
 #: of `equations_`, a key of a JSON document, an event, or an option of the command ("--max-evaluations").  A tree has
 #: one of them; outputs show the first.  Add a row where something public is renamed.
-ALIASES: dict[str, tuple[str, ...]] = {}
+ALIASES: dict[str, tuple[str, ...]] = {
+    "checkpoint": ("keep",),
+    "projected_norms": ("shadows",),
+    "stop_requested": ("asked",),
+    "requested": ("asked",),
+}
 
 _TODAY = {other: name for name, others in ALIASES.items() for other in others}
 

@@ -1,4 +1,4 @@
-"""`SymbolicClassifier`: formulas for the log-odds of classes."""
+"""`SymbolicClassifier`: equations for the log-odds of classes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from fouriertree.estimators.calibration import (
     UNCALIBRATED,
     binary_probabilities,
     calibration_exponents,
+    class_probabilities,
     platt_targets,
-    shares,
 )
 from fouriertree.estimators.fitted import plain_parameters
 from fouriertree.estimators.multioutput import ENDED_BY_USER, LIMITS, divided
@@ -31,26 +31,39 @@ from fouriertree.runs.model_file import ModelFileError
 Floats = NDArray[np.float64]
 
 FORMAT = "fouriertree-classifier"
-#: kinds of labels that JSON can hold: booleans, whole numbers, floats, text
+#: kinds of labels that JSON can represent: booleans, integers, floats, strings
 PLAIN_LABELS = "biufU"
 
 
 class SymbolicClassifier(ClassifierMixin, BaseEstimator):
-    """Formulas for the log-odds of classes in the columns of X, from simplest to most accurate.
+    """Equations for the log-odds of classes, from the simplest to the most accurate.
 
-    Of two classes, there is one table of formulas, for the log-odds of the second; of more, one for each class against
-    the others.  Their searches look for the working response of logistic regression, and every formula of a table has
-    the numbers of largest likelihood.  `equations_` holds all tables, with the class in its first column: `loss` is the
-    mean log loss, `validation_loss` that on rows that were held back, `r2` the share of the deviance that is explained.
-    `estimators_` are the tables as `SymbolicRegressor` objects, whose predictions are log-odds and which can be asked,
-    exported and drawn.  Probabilities of more than two classes are made of those of the tables, p: they are
-    p^a/(1 − p)^b, made to add up to one, with `exponents_` a and b of largest likelihood.
+    For two classes, one table of equations approximates the log-odds of the second; for more, one table for each class
+    against the others.  Searches approximate the working response of logistic regression, and the constants of every
+    equation are maximum-likelihood estimates.  Labels are replaced by Platt's targets (N₊ + 1)/(N₊ + 2) and
+    1/(N₋ + 2), so that log-odds are finite for separable classes.  With more than two classes, probabilities are
+    ∝ p^a/(1 − p)^b, where p are the probabilities by the single tables and a, b maximize the likelihood.
 
-    Labels count as probabilities (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2) of classes with N rows, by Platt's rule, so that
-    log-odds stay finite where a formula separates the classes.
+    Parameters
+    ----------
+    operators, model_selection, max_terms, max_size, complexities, nesting, guesses, random_state, n_jobs, progress
+        As for `SymbolicRegressor`.
+    time_limit, max_evaluations, feature_names
+        As for `SymbolicRegressor`; the limits are divided evenly among the tables.
 
-    Parameters are those of `SymbolicRegressor`; the classes share the limits evenly.
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    estimators_ : list of SymbolicRegressor
+        The tables, which predict log-odds: one for every class, or for the second of two.
+    equations_ : DataFrame
+        All tables, with the class in the first column; `loss` is the mean log loss, `validation_loss` that on the
+        validation set, `r2` the fraction of deviance explained.
+    exponents_ : tuple of float
+        a and b.
 
+    Examples
+    --------
     >>> X = np.random.default_rng(0).uniform(-2, 2, (300, 2))
     >>> y = np.where(X[:, 0] ** 2 + X[:, 1] ** 2 < 1, "inside", "outside")
     >>> model = SymbolicClassifier(max_evaluations=20_000, random_state=0).fit(X, y)
@@ -59,9 +72,9 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
     """
 
     classes_: NDArray[Any]
-    estimators_: list[SymbolicRegressor]  #: one for every class, or for the second of two
+    estimators_: list[SymbolicRegressor]
     seed_: int
-    exponents_: tuple[float, float] = UNCALIBRATED  #: how the log-odds of more than two classes go together
+    exponents_: tuple[float, float] = UNCALIBRATED
 
     def __init__(
         self,
@@ -80,22 +93,15 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
         feature_names: Sequence[str] | None = None,
         progress: bool = False,
     ) -> None:
-        self.operators = operators
-        self.model_selection = model_selection
-        self.max_terms = max_terms
-        self.max_size = max_size
-        self.complexities = complexities
-        self.nesting = nesting
-        self.guesses = guesses
-        self.time_limit = time_limit
-        self.max_evaluations = max_evaluations
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.feature_names = feature_names
-        self.progress = progress
+        self.operators, self.model_selection = operators, model_selection
+        self.max_terms, self.max_size, self.complexities = max_terms, max_size, complexities
+        self.nesting, self.guesses = nesting, guesses
+        self.time_limit, self.max_evaluations = time_limit, max_evaluations
+        self.random_state, self.n_jobs = random_state, n_jobs
+        self.feature_names, self.progress = feature_names, progress
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SymbolicClassifier:
-        """Search for formulas for the log-odds of the classes of y."""
+        """Search for equations for the log-odds of the classes of y: X (n_rows, n_features), y (n_rows,)."""
         check_tables(X)
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(y)
@@ -103,16 +109,16 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
         X, y, weights = X[weights > 0.0], y[weights > 0.0], weights[weights > 0.0]
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError("y has only one class among the rows that count; there is nothing to tell apart")
+            raise ValueError("y has only one class among the rows of positive weight")
         self.seed_ = draw_seed(self.random_state)
-        asked = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        given = None if sample_weight is None else weights
+        modeled = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         self.estimators_ = []
-        for code in asked:
+        for code in modeled:
             targets = platt_targets(codes == code, weights)
-            self.estimators_.append(self._regressor(len(asked)).fit(X, targets, given))
-        if len(asked) > 1:
-            self.exponents_ = calibration_exponents(self._odds(X), codes, weights)
+            regressor = self._regressor(len(modeled))
+            self.estimators_.append(regressor.fit(X, targets, None if sample_weight is None else weights))
+        if len(modeled) > 1:
+            self.exponents_ = calibration_exponents(self._log_odds(X), codes, weights)
         return self
 
     def _regressor(self, parts: int) -> SymbolicRegressor:
@@ -120,49 +126,47 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None) if self.feature_names is None else self.feature_names
         settings |= {name: divided(settings[name], parts) for name in LIMITS if name in settings}
         if self.estimators_ and self.estimators_[-1].stop_reason_ in ENDED_BY_USER:
-            settings["time_limit"] = 0.0  # who ends one search does not wait for the others
+            settings["time_limit"] = 0.0  # an interrupt ends the remaining searches, too
         settings |= {"random_state": self.seed_, "feature_names": None if names is None else list(names)}
         return SymbolicRegressor(loss="logistic", **settings)
 
-    # Predictions ----------------------------------------------------------------------------------------------
     def decision_function(self, X: Any) -> Floats:
         """Log-odds: (n_rows,) of the second of two classes, else (n_rows, n_classes) of each against the others.
 
-        Where a formula has no value, those of the class as such.
+        Where an equation has no finite value, the log-odds of the prior.
         """
         check_is_fitted(self)
-        found = self._odds(validate_data(self, X, reset=False, dtype=np.float64))
-        return found[:, 0] if len(self.estimators_) == 1 else found
+        log_odds = self._log_odds(validate_data(self, X, reset=False, dtype=np.float64))
+        return log_odds[:, 0] if len(self.estimators_) == 1 else log_odds
 
-    def _odds(self, X: Floats) -> Floats:
+    def _log_odds(self, X: Floats) -> Floats:
         """Log-odds by every table: (n_rows, n_tables)."""
-        found = np.column_stack([one.predict(X) for one in self.estimators_])
-        # The first row of a table is a constant.
-        typical = [one.models_[0].predict(X[:1])[0] for one in self.estimators_]
-        return np.where(np.isnan(found), typical, found)
+        log_odds = np.column_stack([one.predict(X) for one in self.estimators_])
+        # The first equation of a table is a constant, the prior.
+        prior = [one.models_[0].predict(X[:1])[0] for one in self.estimators_]
+        return np.where(np.isnan(log_odds), prior, log_odds)
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, in the order of `classes_`: (n_rows, n_classes)."""
-        odds = self.decision_function(X)
-        return binary_probabilities(odds) if odds.ndim == 1 else shares(odds, self.exponents_)
+        values = self.decision_function(X)
+        return (
+            binary_probabilities(values) if values.ndim == 1 else class_probabilities(values, self.exponents_)
+        )
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of every row: (n_rows,)."""
-        odds = self.decision_function(X)
-        codes = (odds > 0.0).astype(int) if odds.ndim == 1 else odds.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[codes]
-        return labels
+        log_odds = self.decision_function(X)
+        codes = (log_odds > 0.0).astype(int) if log_odds.ndim == 1 else log_odds.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
 
-    # Formulas -------------------------------------------------------------------------------------------------
     @property
     def _labels(self) -> NDArray[Any]:
         """The classes that have a table."""
-        labels: NDArray[Any] = self.classes_[-len(self.estimators_) :]
-        return labels
+        return np.asarray(self.classes_[-len(self.estimators_) :])
 
     @property
     def equations_(self) -> pd.DataFrame:
-        """The tables of formulas, one below the other."""
+        """The tables of equations, concatenated."""
         check_is_fitted(self)
         tables = []
         for label, one in zip(self._labels, self.estimators_, strict=True):
@@ -172,7 +176,7 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
         return pd.concat(tables, ignore_index=True)
 
     def get_best(self) -> Any:
-        """The chosen row of `equations_`; of more than two classes, the chosen row of each."""
+        """The chosen row of `equations_`; the chosen row of each class if there are more than two."""
         check_is_fitted(self)
         if len(self.estimators_) == 1:
             return self.equations_.iloc[self.estimators_[0].best_index_]
@@ -181,15 +185,14 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
         return rows
 
     def log_odds(self, label: Any = None) -> SymbolicRegressor:
-        """The regressor whose formulas are the log-odds of a class; of two classes, it need not be named."""
+        """The regressor for the log-odds of a class; `label` is optional for two classes."""
         check_is_fitted(self)
         labels = self._labels.tolist()
         if label is None and len(labels) == 1:
             return self.estimators_[0]
         if label not in labels:
-            raise ValueError(f"name one of the classes that have formulas, {labels}; got {label!r}")
-        position: int = labels.index(label)
-        return self.estimators_[position]
+            raise ValueError(f"label must be one of the classes with equations, {labels}; got {label!r}")
+        return self.estimators_[int(labels.index(label))]
 
     def sympy(self, label: Any = None, index: int | None = None) -> Any:
         """The log-odds of a class as a SymPy expression."""
@@ -205,15 +208,12 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
         tables = zip(self._labels, self.estimators_, strict=True)
         return "\n\n".join(f"log-odds of {label}\n{one}" for label, one in tables)
 
-    # On disk --------------------------------------------------------------------------------------------------
     def save(self, path: str | Path) -> None:
-        """Write the formulas of all classes to a JSON file that a person can read."""
+        """Write the equations of all classes to a readable JSON file."""
         check_is_fitted(self)
         labels = self.classes_
         if labels.dtype.kind not in PLAIN_LABELS and not all(isinstance(label, str) for label in labels):
-            raise ValueError(
-                "a file holds labels that are numbers or text; fit with such labels, or use pickle"
-            )
+            raise ValueError("labels in a file must be numbers or strings; use such labels, or pickle")
         plain, described = plain_parameters(self.get_params(deep=False))
         facts = {
             "classes": labels.tolist(),
@@ -228,7 +228,7 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def load(cls, path: str | Path, operators: PrimitiveSet | None = None) -> Self:
-        """The classifier that `save` wrote; `operators` knows those of your own that it uses."""
+        """The classifier that `save` wrote; `operators` has its user-defined operators."""
         facts, parts = load_bundle(Path(path), FORMAT, operators)
         try:
             new = cls(**facts["parameters"])
@@ -238,14 +238,12 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"{path} is damaged: {error}") from None
         if len(parts) != (1 if len(new.classes_) == 2 else len(new.classes_)):
-            raise ModelFileError(
-                f"{path} is damaged: it has {len(parts)} tables for {len(new.classes_)} classes"
-            )
+            raise ModelFileError(f"{path} is damaged: {len(parts)} tables for {len(new.classes_)} classes")
         new.estimators_ = [SymbolicRegressor.from_record(part) for part in parts]
         new.n_features_in_, new.seed_ = new.estimators_[0].n_features_in_, new.estimators_[0].seed_
         for one in new.estimators_:
             if hasattr(one, "feature_names_in_"):
                 if named:
                     new.feature_names_in_ = one.feature_names_in_
-                del one.feature_names_in_  # names are matched once, by the classifier
+                del one.feature_names_in_  # names are checked once, by the classifier
         return new

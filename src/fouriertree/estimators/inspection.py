@@ -1,4 +1,4 @@
-"""Inspection to a fitted regressor: where its formulas hold, how sure their numbers are, how they look elsewhere."""
+"""Inspection of a fitted regressor: certificates, intervals, stability, exports, plots, reports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ Data = tuple[Floats, Floats, Floats | None]
 
 
 class Inspection:
-    """Methods of a fitted regressor.  `index` is a row of `equations_`; the chosen one if None."""
+    """Methods of a fitted regressor.
+
+    `index` is a row of `equations_`, the chosen one by default.  X and y are the data of the fit by default; they must
+    be passed to a regressor from a file or a pickle.
+    """
 
     box_: Floats
     models_: list[Model]
@@ -41,31 +45,22 @@ class Inspection:
     def _column_texts(self) -> Sequence[str]:
         return self._names or [f"x{i}" for i in range(self.n_features_in_)]
 
-    # Where it holds -------------------------------------------------------------------------------------------
     def certificate(self, index: int | None = None) -> Certificate:
-        """Whether the formula has a finite value everywhere between the smallest and largest values of the data.
-
-        A proof by interval arithmetic, or a place where it fails.
-        """
+        """A proof by interval arithmetic that the equation is finite on the range of the data, or a counterexample."""
         from fouriertree.uncertainty.certificate import certify
 
         return certify(self._model(index).expression, self.box_, self._column_texts)
 
     def slopes(self, index: int | None = None) -> list[Slope]:
-        """For every column of the formula, in which direction it acts over the range of the data, and how strongly."""
+        """Sign and size of the partial derivatives of the equation over the range of the data."""
         from fouriertree.uncertainty.certificate import slopes
 
         return slopes(self._model(index).expression, self.box_, self._column_texts)
 
-    # How sure it is -------------------------------------------------------------------------------------------
     def coefficient_intervals(
         self, index: int | None = None, level: float = 0.95, X: Any = None, y: Any = None
     ) -> pd.DataFrame:
-        """The numbers of the formula with bounds, as linear theory has them.
-
-        They hold if the form is right and errors are alike; the form was chosen on the same data, which they do not
-        know.  X and y are needed only where the regressor comes from a file.
-        """
+        """Confidence intervals of the parameters of the equation, see `linear_intervals`."""
         from fouriertree.uncertainty.intervals import linear_intervals
 
         return linear_intervals(self._model(index), *self._data(X, y), level)
@@ -73,10 +68,7 @@ class Inspection:
     def stability(
         self, n: int = 20, X: Any = None, y: Any = None, progress: Callable[[int, int], None] | None = None
     ) -> Stability:
-        """Fit again to `n` resamples of the rows: how often every term, and every form of the table, returns.
-
-        Takes n times as long as the fit.  Ctrl-C keeps the refits so far.
-        """
+        """Frequencies of all terms and forms in `n` bootstrap refits; Ctrl-C keeps the refits made so far."""
         from fouriertree.uncertainty.stability import stability
 
         rows = self._data(X, y)
@@ -84,45 +76,44 @@ class Inspection:
 
     @property
     def _front(self) -> list[tuple[bool, Model]]:
-        """Whether it is the chosen one, and the formula, for every row."""
+        """(whether it is chosen, model) for every equation."""
         return [(i == self.best_index_, model) for i, model in enumerate(self.models_)]
 
     def _refit(self, X: Floats, y: Floats, weights: Floats | None, seed: int) -> list[tuple[bool, Model]]:
         from sklearn.base import clone
 
-        again = clone(self).set_params(random_state=seed, progress=False).fit(X, y, weights)
-        if again.stop_reason_ == "interrupted":
-            # A fit keeps what it has found; here it is the whole series that was to end.
+        refit = clone(self).set_params(random_state=seed, progress=False).fit(X, y, weights)
+        if refit.stop_reason_ == "interrupted":
+            # A fit handles the interrupt itself; here it must end the series of refits.
             raise KeyboardInterrupt
-        return list(again._front)
+        return list(refit._front)
 
     def _data(self, X: Any, y: Any) -> Data:
-        """The data given, or those of the fit."""
-        self._row(None)  # which refuses where there is more than one target
+        """The data passed, or those of the fit."""
+        self._row(None)  # raises an error for several targets
         if (X is None) != (y is None):
-            raise ValueError("give both X and y, or none of them")
+            raise ValueError("pass both X and y, or neither")
         if X is not None:
             from sklearn.utils.validation import validate_data
 
             with warnings.catch_warnings():
-                # Arrays are as good as tables here: nothing is matched by name.
+                # Arrays are accepted, too: nothing is matched by name.
                 warnings.filterwarnings("ignore", "X does not have valid feature names")
                 X, y = validate_data(self, X, y, reset=False, dtype=np.float64, y_numeric=True)
             return X, y, None
         if not hasattr(self, "_training"):
-            raise ValueError("a regressor from a file or a pickle has no data; give X and y")
+            raise ValueError("a regressor from a file or a pickle has no data; pass X and y")
         data = self._training
         return data.X, data.y, data.weights
 
-    # How it looks ---------------------------------------------------------------------------------------------
     def export(self, target: str, index: int | None = None, **options: Any) -> Any:
-        """The formula in another language: "python", "c", "sql", …; all are in `fouriertree.export.TARGETS`."""
+        """The equation in another language, such as "python", "c" or "sql"; see `fouriertree.export.TARGETS`."""
         from fouriertree.export import export
 
         return export(self._model(index), target, **options)
 
     def plot_front(self, ax: Any = None) -> Any:
-        """The table of formulas as a picture: complexity against loss."""
+        """Plot the Pareto front: loss against complexity."""
         from fouriertree.plotting import plot_front
 
         return plot_front(self.equations_, self._row(None), ax)
@@ -130,7 +121,7 @@ class Inspection:
     def plot_fit(
         self, X: Any = None, y: Any = None, index: int | None = None, target: str = "y", axes: Any = None
     ) -> Any:
-        """Predicted against measured values, and the residuals."""
+        """Plot predicted against observed values, and the residuals."""
         from fouriertree.plotting import plot_fit
 
         X, y, _ = self._data(X, y)
@@ -139,14 +130,14 @@ class Inspection:
     def plot_response(
         self, X: Any = None, y: Any = None, index: int | None = None, figure: Any = None
     ) -> Any:
-        """What every column of the formula does, the others as they are in the data."""
+        """Plot the partial dependence on every feature of the equation."""
         from fouriertree.plotting import plot_response
 
         X, y, _ = self._data(X, y)
         return plot_response(self._model(index), X, y, figure=figure)
 
     def plot_tree(self, index: int | None = None, ax: Any = None) -> Any:
-        """The formula as a tree."""
+        """Plot the equation as a tree."""
         from fouriertree.plotting import plot_tree
 
         return plot_tree(self._model(index).expression, self._column_texts, ax)
@@ -155,7 +146,7 @@ class Inspection:
         self, path: str | Path, target: str = "y", X: Any = None, y: Any = None, refits: int = 0,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:  # fmt: skip
-        """Write a page of HTML with everything about the chosen formula; with `refits`, its stability, too."""
+        """Write an HTML report on the chosen equation; with `refits`, including its stability."""
         from fouriertree.report import html
         from fouriertree.report.regressor import content_of
 

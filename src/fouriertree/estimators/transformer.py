@@ -1,4 +1,4 @@
-"""`SymbolicTransformer`: the terms of the formulas that were found, as features for other models."""
+"""`SymbolicTransformer`: the terms of equations as features for other models."""
 
 from __future__ import annotations
 
@@ -21,24 +21,36 @@ from fouriertree.model import Model
 Floats = NDArray[np.float64]
 
 DIGITS = 6
-#: what is left of a feature that others explain, relative to its size, and is but rounding
+#: a feature whose component orthogonal to the others is relatively smaller is linearly dependent
 DEPENDENT = 1e-7
 
 
 class SymbolicTransformer(TransformerMixin, BaseEstimator):
-    """Terms of formulas for y as features: what the formulas are made of, without their coefficients.
+    """Terms of equations for y as features.
 
-    `fit` has a `SymbolicRegressor` look for formulas, and takes the terms of all rows of its table.  Of these, the
-    `n_features` that explain y best are kept: those of the chosen formula first, and one after the other, each with
-    what those before it leave unexplained.  Terms that the others explain already are left out, so there may be fewer
-    of them; where y tells of no formula, they are columns of X.  `terms_` are the features as expressions, and
-    `regressor_` is the fitted regressor.
+    `fit` takes the terms of all equations of a `SymbolicRegressor` and selects features by orthogonal matching
+    pursuit, those of the chosen equation first.  Linearly dependent terms are dropped; without any term that depends
+    on a feature of X, features of X are selected.  Values that are not finite are replaced by the mean of the feature.
 
-    On new rows on which a feature has no finite value, it is its mean.
+    Parameters
+    ----------
+    n_features : int, default=10
+        Maximum number of features.
+    operators, loss, quantile, max_terms, max_size, complexities, nesting, guesses, time_limit, max_evaluations
+        As for `SymbolicRegressor`.
+    random_state, n_jobs, feature_names, progress
+        As for `SymbolicRegressor`.
 
-    n_features: features at most.
-    The other parameters are those of `SymbolicRegressor`.
+    Attributes
+    ----------
+    terms_ : list of Expression
+        The features.
+    means_ : ndarray of shape (len(terms_),)
+        Their means on the training data.
+    regressor_ : SymbolicRegressor
 
+    Examples
+    --------
     >>> X = np.random.default_rng(0).uniform(-3, 3, (100, 2))
     >>> y = 2 * np.sin(X[:, 0]) + X[:, 1] ** 2
     >>> features = SymbolicTransformer(n_features=2, random_state=0).fit(X, y)
@@ -70,24 +82,16 @@ class SymbolicTransformer(TransformerMixin, BaseEstimator):
         feature_names: Sequence[str] | None = None,
         progress: bool = False,
     ) -> None:
-        self.n_features = n_features
-        self.operators = operators
-        self.loss = loss
-        self.quantile = quantile
-        self.max_terms = max_terms
-        self.max_size = max_size
-        self.complexities = complexities
-        self.nesting = nesting
-        self.guesses = guesses
-        self.time_limit = time_limit
-        self.max_evaluations = max_evaluations
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.feature_names = feature_names
-        self.progress = progress
+        self.n_features, self.operators = n_features, operators
+        self.loss, self.quantile = loss, quantile
+        self.max_terms, self.max_size, self.complexities = max_terms, max_size, complexities
+        self.nesting, self.guesses = nesting, guesses
+        self.time_limit, self.max_evaluations = time_limit, max_evaluations
+        self.random_state, self.n_jobs = random_state, n_jobs
+        self.feature_names, self.progress = feature_names, progress
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SymbolicTransformer:
-        """Look for formulas for y, and keep their best terms."""
+        """Search for equations for y and select terms: X (n_rows, n_features), y (n_rows,)."""
         if not (isinstance(self.n_features, Integral) and self.n_features >= 1):
             raise ValueError(f"n_features must be a whole number of at least 1; got {self.n_features!r}")
         check_tables(X, y)
@@ -103,26 +107,26 @@ class SymbolicTransformer(TransformerMixin, BaseEstimator):
         return self
 
     def _choose(self, X: Floats, y: Floats, weights: Floats) -> None:
-        """Features of the formulas; of the columns, where the formulas have none."""
+        """Select terms of the equations, or features of X if the equations have none."""
         roots = np.sqrt(weights)
         fitted = self.regressor_
-        columns = [Expression.variable(i) for i in range(self.n_features_in_)]
+        features = [Expression.variable(i) for i in range(self.n_features_in_)]
         preferred = len(terms_of([fitted.model_]))
-        candidates = terms_of([fitted.model_, *fitted.models_]) or columns
+        candidates = terms_of([fitted.model_, *fitted.models_]) or features
         values = CompiledEngine().evaluate(candidates, X).astype(np.float64, copy=False)
-        chosen = explaining(values, y, roots, int(self.n_features), preferred)
-        self.terms_ = [candidates[i] for i in chosen] or columns[: self.n_features]
+        chosen = matching_pursuit(values, y, roots, int(self.n_features), preferred)
+        self.terms_ = [candidates[i] for i in chosen] or features[: self.n_features]
         self.means_ = np.average(CompiledEngine().evaluate(self.terms_, X), axis=1, weights=roots**2)
 
     def transform(self, X: Any) -> Floats:
-        """Values of the features: (n_rows, n_features)."""
+        """Values of the features: (n_rows, len(terms_))."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         values = CompiledEngine(n_jobs=self.n_jobs or 1).evaluate(self.terms_, X).T
         return np.where(np.isfinite(values), values, self.means_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The formulas of the features."""
+        """The features as text."""
         check_is_fitted(self)
         names = self.regressor_._names
         short = [term.text(names, DIGITS) for term in self.terms_]
@@ -138,37 +142,39 @@ class SymbolicTransformer(TransformerMixin, BaseEstimator):
 
 
 def terms_of(models: Iterable[Model]) -> list[Expression]:
-    """The terms of all models that depend on a column, each once, in the order of the models."""
-    found = {term.text(): term for model in models for term in model.expressions if term.columns}
-    return list(found.values())
+    """The distinct terms that depend on a feature, in the order of the models."""
+    terms = {term.text(): term for model in models for term in model.expressions if term.columns}
+    return list(terms.values())
 
 
-def explaining(values: Floats, target: Floats, roots: Floats, most: int, preferred: int = 0) -> list[int]:
-    """Which rows of `values` (k, n) explain the target best, one after the other: orthogonal matching pursuit.
+def matching_pursuit(
+    values: Floats, target: Floats, roots: Floats, limit: int, preferred: int = 0
+) -> list[int]:
+    """Orthogonal matching pursuit: at most `limit` rows of `values` (k, n) in order of selection.
 
-    Everything is weighted by `roots`, and a constant is taken for granted.  Rows that are not finite, or that those
-    before explain, are not chosen.  The first `preferred` rows have their turn before the others.
+    Rows and target are weighted by `roots`, and a constant is projected out.  Rows that are not finite or linearly
+    dependent are not selected; the first `preferred` rows come before the others.
     """
     constant = roots / np.linalg.norm(roots)
     finite = np.flatnonzero(np.isfinite(values).all(axis=1))
-    # Of unit size first, so that no unit matters.
-    sizes = np.abs(values[finite]).max(axis=1, initial=np.finfo(float).tiny)
-    basis = values[finite] / sizes[:, None] * roots
-    lengths = np.linalg.norm(basis, axis=1)
+    # Rows are scaled to a maximum of 1, which avoids overflow in squares.
+    scales = np.abs(values[finite]).max(axis=1, initial=np.finfo(float).tiny)
+    basis = values[finite] / scales[:, None] * roots
+    norms = np.linalg.norm(basis, axis=1)
     basis = basis - np.outer(basis @ constant, constant)
     residual = roots * target / max(float(np.abs(target).max()), np.finfo(float).tiny)
     residual = residual - (residual @ constant) * constant
     chosen: list[int] = []
-    while len(chosen) < min(most, len(finite)):
-        left = np.linalg.norm(basis, axis=1)
-        new = left > DEPENDENT * lengths
-        if not new.any():
+    while len(chosen) < min(limit, len(finite)):
+        orthogonal = np.linalg.norm(basis, axis=1)
+        eligible = orthogonal > DEPENDENT * norms
+        if not eligible.any():
             break
-        if (first := new & (finite < preferred)).any():
-            new = first
-        cosines = np.where(new, np.abs(basis @ residual) / np.where(new, left, 1.0), -1.0)
+        if (first := eligible & (finite < preferred)).any():
+            eligible = first
+        cosines = np.where(eligible, np.abs(basis @ residual) / np.where(eligible, orthogonal, 1.0), -1.0)
         best = int(cosines.argmax())
-        direction = basis[best] / left[best]
+        direction = basis[best] / orthogonal[best]
         basis = basis - np.outer(basis @ direction, direction)
         basis[best] = 0.0
         residual = residual - (residual @ direction) * direction

@@ -140,8 +140,8 @@ class FitPipeline:
                 bar = ProgressBar(budget, getattr(search, "max_terms", None), weight)
                 observers.append(stack.enter_context(bar))
             try:
-                keep = history.checkpointer(search, response, patience)
-                ended = run(search, problem, budget, observers, seed, start=start, keep=keep)
+                checkpoint = history.checkpointer(search, response, patience)
+                ended = run(search, problem, budget, observers, seed, start=start, checkpoint=checkpoint)
                 reason, self.last = ended.reason, (ended.state, response)
             except KeyboardInterrupt:
                 # The loop catches those between its first and its last event.

@@ -1,4 +1,4 @@
-"""Whether a value or a text is a number."""
+"""Tests for numbers in JSON values and in text."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 
 def is_finite(number: Any) -> bool:
-    """Whether it is a number as JSON has it, within float64."""
+    """Whether the value is a JSON number within the range of float64."""
     try:
         return type(number) in (int, float) and math.isfinite(number)
-    except OverflowError:  # a whole number beyond float64
+    except OverflowError:  # an integer beyond float64
         return False
 
 
 def is_number(text: str | bytes) -> bool:
-    """Whether the text reads as a number."""
+    """Whether the text parses as a float."""
     try:
         float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""JSON that every reader accepts: there is no NaN and no infinity in it."""
+"""Strict JSON: without NaN and infinities, which not every parser accepts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def plain(value: Any, exact: bool = False) -> Any:
-    """The value in JSON's own types; numbers that are not finite become None, or text if `exact`.
+    """The value in JSON types; numbers that are not finite become None, or strings if `exact`.
 
     >>> plain({"loss": float("nan"), "bounds": (0.0, float("inf"))})
     {'loss': None, 'bounds': [0.0, None]}
@@ -17,7 +17,7 @@ def plain(value: Any, exact: bool = False) -> Any:
     '-inf'
     """
     if hasattr(value, "tolist"):
-        value = value.tolist()  # a scalar or an array of NumPy
+        value = value.tolist()  # a NumPy scalar or array
     if isinstance(value, Mapping):
         return {str(key): plain(part, exact) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -28,7 +28,7 @@ def plain(value: Any, exact: bool = False) -> Any:
 
 
 def encoded(content: Any, indent: int | None = None) -> bytes:
-    """The content as one JSON document with a line break at its end; numbers that are not finite become null."""
+    """The content as a JSON document with a final line break; numbers that are not finite become null."""
     text = json.dumps(plain(content), indent=indent, ensure_ascii=False, allow_nan=False)
-    # Unpaired surrogates, in a parameter say, have an escape in JSON, which is Python's own.
+    # Unpaired surrogates have the same escape in JSON and in Python.
     return f"{text}\n".encode("utf-8", "backslashreplace")

@@ -1,17 +1,17 @@
-"""Text that is shown and not obeyed: column names may hold whatever a terminal takes for a command."""
+"""Text that is safe to print on a terminal: column names may contain control sequences."""
 
 from __future__ import annotations
 
 from unicodedata import category
 
-#: not printable to Python, but parts of words and of pictures
+#: zero-width joiners: not printable by Python's rule, but parts of words and emoji
 JOINERS = "\u200c\u200d"
 
 
 def printable(text: str, lines: bool = False) -> str:
-    r"""The text with control characters written as Python writes them; with `lines`, breaks of lines stay.
+    r"""The text with control characters as Python escapes; with `lines`, line breaks are kept.
 
-    ESC, BEL and CR can move the cursor, rename the window or overwrite a line, and marks of direction reverse it.
+    ESC, BEL and CR can move the cursor, rename the window or overwrite a line; bidirectional marks can reverse it.
 
     >>> print(printable("a\x1b[31m\r b"))
     a\x1b[31m\r b

@@ -1,4 +1,4 @@
-"""Problems: the paper's benchmarks, and what a search is given."""
+"""Problems, the input of searches: the benchmarks of the paper, and a registry."""
 
 from fouriertree.problems.base import Problem
 from fouriertree.problems.conventional import CONVENTIONAL, Benchmark
@@ -11,12 +11,6 @@ from fouriertree.problems.registry import (
 )
 
 __all__ = [
-    "CONVENTIONAL",
-    "Benchmark",
-    "LargeScalePolynomial",
-    "Problem",
-    "get_problem",
-    "register_problem",
-    "registered_problems",
-    "unregister_problem",
-]
+    "CONVENTIONAL", "Benchmark", "LargeScalePolynomial", "Problem", "get_problem", "register_problem",
+    "registered_problems", "unregister_problem",
+]  # fmt: skip

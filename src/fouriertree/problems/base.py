@@ -1,4 +1,4 @@
-"""A problem: a space that holds the target, and the grammar that trees are drawn from."""
+"""A problem: a space with its target, and the grammar that trees are drawn from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ from fouriertree.space import Space
 
 @dataclass(frozen=True)
 class Problem:
-    """What a search is given; `holdout` has rows of the same table to verify with, never to fit to."""
+    """The input of a search.
+
+    Parameters
+    ----------
+    space, grammar : Space, Grammar
+        The target with its inner product, and the distribution of random trees.
+    name : str, optional
+    holdout : Space, optional
+        The validation set, never fitted to.
+    """
 
     space: Space
     grammar: Grammar

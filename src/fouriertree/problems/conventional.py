@@ -1,4 +1,4 @@
-"""The nine one-dimensional benchmarks of the paper: 20 points drawn anew for every run."""
+"""The nine one-dimensional benchmarks of the paper: 20 points, drawn for every run."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from fouriertree.space import EmpiricalSpace
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A formula in x0 and the interval that its training points come from, uniformly.
+    """A target formula in x0, with `n_points` training points drawn uniformly from an interval.
 
+    Examples
+    --------
     >>> CONVENTIONAL["nguyen8"].formula, CONVENTIONAL["nguyen8"].interval
     ('sqrt(x0)', (0.0, 4.0))
     """
@@ -33,8 +35,7 @@ class Benchmark:
 
     def sample(self, seed: int, n: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """X (n, 1) and y (n,) of one run."""
-        points = np.random.default_rng(seed).uniform(*self.interval, self.n_points if n is None else n)
-        X = points[:, None]
+        X = np.random.default_rng(seed).uniform(*self.interval, (self.n_points if n is None else n, 1))
         return X, self.expression.evaluate(X)
 
     def problem(self, seed: int, engine: Engine | None = None) -> Problem:

@@ -1,4 +1,4 @@
-"""The paper's large-scale polynomial benchmark (LSP): a polynomial of high degree on a whole interval."""
+"""The large-scale polynomial benchmark (LSP) of the paper: a polynomial of high degree on a whole interval."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from fouriertree.expr.polynomial import Polynomial
 from fouriertree.problems.base import Problem
 from fouriertree.space import PolynomialSpace, QuadratureSpace
 
-#: degree that trees of ten levels can reach: a product of 2**9 variables
-LARGEST_TREE_DEGREE = 512
+#: maximum degree of a tree of ten levels: a product of 2**9 variables
+MAX_TREE_DEGREE = 512
 
 
 @dataclass(frozen=True)
 class LargeScalePolynomial:
-    """Σ c_i·x**i on (a, b) in L2, with trees of +, * and − over x and 1; all c_i are 1 unless given.
+    """Σ c_i·x**i on (a, b) in L2, with trees of +, * and − over x and 1; all `coefficients` c_i are 1 by default.
 
+    Examples
+    --------
     >>> LargeScalePolynomial(3).target.coefficients
     (Fraction(1, 1), Fraction(1, 1), Fraction(1, 1), Fraction(1, 1))
     """
@@ -39,11 +41,11 @@ class LargeScalePolynomial:
         return Grammar(PrimitiveSet.polynomial(), constants=(1.0, 1.0))
 
     def problem(self, engine: Engine | None = None) -> Problem:
-        """By quadrature with enough nodes to be exact for every product of two trees."""
-        n = max(LARGEST_TREE_DEGREE, self.target.degree) + 1
+        """In a `QuadratureSpace` with enough nodes for every product of two trees to be exact."""
+        n = max(MAX_TREE_DEGREE, self.target.degree) + 1
         space = QuadratureSpace(self.a, self.b, n, target=self.target, engine=engine)
         return Problem(space, self.grammar, f"lsp{self.degree}")
 
     def exact_problem(self) -> Problem:
-        """In exact rational arithmetic: slow."""
+        """In a `PolynomialSpace`, in exact rational arithmetic: slow."""
         return Problem(PolynomialSpace(self.a, self.b, self.target), self.grammar, f"lsp{self.degree}-exact")

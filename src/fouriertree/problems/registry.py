@@ -1,9 +1,10 @@
-"""Problems by name: the paper's, and those that you register."""
+"""Problems by name: those of the paper, and user-defined ones."""
 
 from __future__ import annotations
 
 import re
 
+from fouriertree.errors import listed
 from fouriertree.problems.conventional import CONVENTIONAL, Benchmark
 from fouriertree.problems.large_scale_polynomial import LargeScalePolynomial
 
@@ -20,33 +21,37 @@ _PROBLEMS: dict[str, Registered] = {
 
 
 def register_problem(problem: Registered, name: str | None = None, replace: bool = False) -> Registered:
-    """Make a problem known by its name; a `LargeScalePolynomial` has none of its own and needs one here.
+    """Register a problem under a name, which a `LargeScalePolynomial` needs; ValueError if the name is taken.
 
+    Examples
+    --------
     >>> register_problem(Benchmark("bump", "exp(-x0^2)", (-3.0, 3.0))).name
     'bump'
     >>> get_problem("bump").interval
     (-3.0, 3.0)
     >>> unregister_problem("bump")
     """
-    known_as = name or (problem.name if isinstance(problem, Benchmark) else "")
-    if not known_as:
-        raise ValueError("this problem has no name of its own; give one: register_problem(problem, name=…)")
-    if known_as in _PROBLEMS and not replace:
-        raise ValueError(f"there is a problem {known_as!r} already; take another name, or say replace=True")
+    key = name or (problem.name if isinstance(problem, Benchmark) else "")
+    if not key:
+        raise ValueError("this problem has no name; pass one: register_problem(problem, name=…)")
+    if key in _PROBLEMS and not replace:
+        raise ValueError(f"{key!r} is registered already; choose another name, or pass replace=True")
     _check(problem)
-    _PROBLEMS[known_as] = problem
+    _PROBLEMS[key] = problem
     return problem
 
 
 def unregister_problem(name: str) -> None:
-    """Forget a problem."""
+    """Remove a problem from the registry."""
     get_problem(name)
     _PROBLEMS.pop(name, None)
 
 
 def get_problem(name: str) -> Registered:
-    """The problem of that name; `lsp37` is the large-scale polynomial of degree 37, and so on.
+    """The problem registered under a name; `lsp37` is the large-scale polynomial of degree 37.
 
+    Examples
+    --------
     >>> get_problem("koza1").formula
     'x0^4 + x0^3 + x0^2 + x0'
     >>> get_problem("lsp37").degree
@@ -57,12 +62,12 @@ def get_problem(name: str) -> Registered:
     if degree := LSP_NAME.fullmatch(name):
         return LargeScalePolynomial(int(degree[1]))
     raise ValueError(
-        f"unknown problem {name!r}; there are {', '.join(_PROBLEMS)}. Add your own with register_problem(...)"
+        f"unknown problem {name!r}; add it with register_problem(...), or use {listed(_PROBLEMS)}"
     )
 
 
 def registered_problems() -> dict[str, Registered]:
-    """All problems by name, in the order of their registration."""
+    """All problems by name, in order of registration."""
     return dict(_PROBLEMS)
 
 
@@ -80,7 +85,7 @@ def formula_of(problem: Registered) -> str:
 
 
 def domain_of(problem: Registered) -> str:
-    """Where the target is known.
+    """The points or the interval on which the target is approximated, as text.
 
     >>> domain_of(get_problem("nguyen8")), domain_of(get_problem("lsp10"))
     ('20 points from U(0, 4)', 'all of [-1, 1]')
@@ -91,14 +96,12 @@ def domain_of(problem: Registered) -> str:
 
 
 def _check(problem: Registered) -> None:
-    """ValueError for a problem that no run could start with."""
+    """ValueError for a problem with an invalid interval, number of points or formula."""
     a, b = problem.interval if isinstance(problem, Benchmark) else (problem.a, problem.b)
     if not a < b:
         raise ValueError(f"the interval must have a < b; got a = {a}, b = {b}")
-    if not isinstance(problem, Benchmark):
-        return
-    if problem.n_points < 1:
-        raise ValueError(f"a problem needs at least one point; got n_points = {problem.n_points}")
-    columns = problem.expression.columns
-    if columns and columns != (0,):
-        raise ValueError(f"the formula must use x0 only; {problem.formula!r} uses x{max(columns)}")
+    if isinstance(problem, Benchmark):
+        if problem.n_points < 1:
+            raise ValueError(f"a problem needs at least one point; got n_points = {problem.n_points}")
+        if (last := max(problem.expression.columns, default=0)) > 0:
+            raise ValueError(f"the formula must use x0 only; {problem.formula!r} uses x{last}")

@@ -1,4 +1,4 @@
-"""The best coefficients of a target in the span of elements that come and go one at a time."""
+"""Orthogonal projections onto the span of elements that are added and removed one at a time."""
 
 from .base import Projection, Projector, State
 from .gram_svd import GramSVD

@@ -1,7 +1,6 @@
-"""What every projector answers.
+"""The contract of projectors.
 
-Elements and target are coordinate vectors of a Hilbert space: every space maps its elements isometrically to
-float64[n], so the inner product is the plain dot product here.
+Elements and target are coordinate vectors of a Hilbert space, float64[n], so that inner products are dot products.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ State = dict[str, np.ndarray[Any, Any] | float | int]
 
 
 class Projection(ABC):
-    """The orthogonal projection of a target onto the span of the elements accepted so far."""
+    """The orthogonal projection Σ c_i·v_i of a target onto the span of the accepted elements v_1 … v_k."""
 
     @property
     @abstractmethod
@@ -29,21 +28,21 @@ class Projection(ABC):
     @property
     @abstractmethod
     def coefficients(self) -> Vector:
-        """Best coefficients of the elements as they were given, not normalised: float64[k]."""
+        """Least-squares coefficients of the elements as they were added, not normalized: float64[k]."""
 
     @property
     @abstractmethod
     def residual(self) -> Vector:
-        """Target minus its projection: float64[n], read-only."""
+        """The target minus its projection: float64[n], read-only."""
 
     @property
     @abstractmethod
     def loss(self) -> float:
-        """Squared norm of the residual, taken from the residual itself."""
+        """Squared norm of the residual, computed from the residual itself."""
 
     @property
     def basis(self) -> Matrix | None:
-        """An orthonormal basis of the span: (n, k), read-only; None if the method has none."""
+        """An orthonormal basis of the span: (n, k), read-only; None if the method computes none."""
         return None
 
     @property
@@ -53,59 +52,52 @@ class Projection(ABC):
 
     @abstractmethod
     def gain(self, v: ArrayLike) -> float:
-        """By how much the loss would fall with `v` added; 0 if `v` would be refused."""
+        """Decrease of the loss if `v` (n,) were added; 0 if `v` would be rejected."""
 
     def gains(self, V: ArrayLike) -> Vector:
-        """Gain of every row of `V` (m, n), each taken alone: float64[m]."""
+        """Gain of every row of `V` (m, n), each on its own: float64[m]."""
         return np.array([self.gain(v) for v in np.asarray(V, dtype=np.float64)], dtype=np.float64)
 
     @abstractmethod
     def add(self, v: ArrayLike) -> bool:
-        """Accept `v` (n,) into the basis; False, and nothing changes, if it is dependent or not finite."""
+        """Add `v` (n,) to the basis; False, without a change, if it is linearly dependent or not finite."""
 
     @abstractmethod
     def drop(self, i: int) -> None:
-        """Remove the i-th accepted element; the rest is projected anew."""
+        """Remove the i-th accepted element and project onto the others."""
 
     @abstractmethod
     def coefficients_of_prefix(self, j: int) -> Vector:
-        """Best coefficients when only the first j accepted elements are used: float64[j]."""
+        """Least-squares coefficients of the first j accepted elements alone: float64[j]."""
 
     @abstractmethod
     def state(self) -> State:
-        """Arrays and numbers from which `projector.restore` makes the same projection again."""
+        """Arrays and scalars from which `Projector.restore` makes an equal projection."""
 
 
 class Projector(Protocol):
-    """Settings of a method of projection, and what it costs.
-
-    Costs are counted in data traverses: one for every inner product.
-    """
+    """A method of projection and its cost in data traverses, one for every inner product."""
 
     def start(self, target: ArrayLike) -> Projection:
         """The projection of `target` (n,) onto the empty basis."""
-        ...
 
     def restore(self, state: Mapping[str, Any]) -> Projection:
-        """The projection whose `state()` this is."""
-        ...
+        """The projection with this `Projection.state()`."""
 
     def attempt_traverses(self, k: int) -> int:
-        """Traverses to try a k-th element (the first has k = 1), whether or not it is accepted."""
-        ...
+        """Traverses to try a k-th element (k = 1 is the first), whether or not it is accepted."""
 
     def acceptance_traverses(self, k: int) -> int:
-        """Further traverses once the k-th element is accepted."""
-        ...
+        """Additional traverses if the k-th element is accepted."""
 
 
 def as_target(target: ArrayLike) -> Vector:
-    """A private read-only copy of `target` (n,), or ValueError if it is no finite vector."""
+    """A read-only copy of `target` (n,), or ValueError if it is not a finite vector."""
     vector = np.array(target, dtype=np.float64)
     if vector.ndim != 1 or vector.size == 0:
         raise ValueError(f"the target must be a vector of at least one value, not of shape {vector.shape}")
     if not np.isfinite(vector).all():
-        raise ValueError("the target has values that are not finite; remove those rows first")
+        raise ValueError("the target has values that are not finite; remove these rows first")
     return frozen(vector)
 
 

@@ -1,8 +1,4 @@
-"""Projection through the Gram matrix and its SVD inverse, exactly as published.
-
-With G_ij = ⟨v_i, v_j⟩ the best coefficients are α = G⁻¹ (⟨F, v_i⟩)_i. A new element is accepted if the
-computed inverse is one: every entry of G·G⁻¹ − I is at most eps1 (NumPy adds its relative 1e-5 to it
-on the diagonal).
+"""Projection by the Gram matrix and its inverse from the SVD, exactly as published.
 
 Antonov, Kalkreuth, Yang, Bäck, van Stein, Kononova: A Functional Analysis Approach to Symbolic Regression.
 GECCO 2024.
@@ -19,14 +15,23 @@ from numpy.typing import ArrayLike
 
 from .base import Matrix, Projection, State, Vector, as_element, as_target, check_index, check_prefix, frozen
 
-# The published check is numpy.allclose(G·G⁻¹, I, atol=eps1), whose relative tolerance this is.
+# Relative tolerance of the published check, numpy.allclose(G·G⁻¹, I, atol=eps1).
 _RTOL = 1e-5
 
 
 @dataclass(frozen=True)
 class GramSVD:
-    """The published projector: Gram matrix, SVD inverse, closeness check.
+    """Projection by the normal equations α = G⁻¹·(⟨F, v_i⟩)_i with G_ij = ⟨v_i, v_j⟩, as published.
 
+    Parameters
+    ----------
+    eps1 : float, default=1e-4
+        An element is accepted if every entry of G·G⁻¹ − I is at most eps1 (1e-5 more on the diagonal).
+    charge_residual : bool, default=True
+        Count a traverse for the residual; the published LSP runs did not.
+
+    Examples
+    --------
     >>> projection = GramSVD().start([1.0, 2.0, 4.0])
     >>> projection.add([1.0, 1.0, 1.0]), projection.add([0.0, 1.0, 2.0]), projection.add([1.0, 2.0, 3.0])
     (True, True, False)
@@ -35,29 +40,29 @@ class GramSVD:
     """
 
     eps1: float = 1e-4
-    charge_residual: bool = True  #: the published LSP runs did not count the residual
+    charge_residual: bool = True
 
     def start(self, target: ArrayLike) -> Projection:
         """The projection of `target` (n,) onto the empty basis."""
         return _GramSVDProjection(self.eps1, as_target(target))
 
     def restore(self, state: Mapping[str, Any]) -> Projection:
-        """The projection whose `state()` this is."""
+        """The projection with this `state()`."""
         projection = _GramSVDProjection(self.eps1, as_target(state["target"]))
         projection._restore(state)
         return projection
 
     def attempt_traverses(self, k: int) -> int:
-        """A row and a column of inner products: 2k − 1."""
+        """2k − 1: a row and a column of inner products."""
         return 2 * k - 1
 
     def acceptance_traverses(self, k: int) -> int:
-        """⟨F, v⟩ and the loss; and the residual that the candidate was compared with, which v₁ was not."""
+        """2 for ⟨F, v⟩ and the loss, and 1 for the residual, which v₁ was not compared with."""
         return 3 if k > 1 and self.charge_residual else 2
 
 
 class _Fit(NamedTuple):
-    """A basis that passed the check, with everything that follows from it."""
+    """The projection onto a basis that passed the check."""
 
     gram: Matrix
     inverse: Matrix
@@ -67,13 +72,16 @@ class _Fit(NamedTuple):
     loss: float
 
 
+_SAVED = _Fit._fields[:-1]
+
+
 class _GramSVDProjection(Projection):
     """Elements (k, n), their Gram matrix and its inverse (k, k), and the moments ⟨F, v_i⟩ (k,)."""
 
     def __init__(self, eps1: float, target: Vector) -> None:
         self._eps1 = eps1
         self._target = target
-        # Row i is element i; rows beyond the size are spare, so that growing is cheap.
+        # Row i is element i; rows beyond the size are spare capacity.
         self._elements = np.empty((8, target.size))
         none = np.empty(0)
         self._fit = _Fit(
@@ -101,10 +109,7 @@ class _GramSVDProjection(Projection):
         return float(np.linalg.cond(self._fit.gram)) if self.size else 1.0
 
     def gain(self, v: ArrayLike) -> float:
-        """By how much the loss would fall with `v` added; 0 if refused.
-
-        It is negative where the rounding of an ill-conditioned inverse costs more than `v` brings.
-        """
+        # Negative where the rounding error of an ill-conditioned inverse exceeds the gain.
         fit = self._attempt(as_element(v, self._target.size))
         return 0.0 if fit is None else self.loss - fit.loss
 
@@ -138,22 +143,12 @@ class _GramSVDProjection(Projection):
         return _svd_inverse(self._fit.gram[:j, :j]) @ self._fit.moments[:j]
 
     def state(self) -> State:
-        fit = self._fit
-        return {
-            "target": self._target.copy(),
-            "elements": self._elements[: self.size].copy(),
-            "gram": fit.gram.copy(),
-            "inverse": fit.inverse.copy(),
-            "moments": fit.moments.copy(),
-            "coefficients": fit.coefficients.copy(),
-            "residual": fit.residual.copy(),
-        }
+        arrays = {name: getattr(self._fit, name).copy() for name in _SAVED}
+        return {"target": self._target.copy(), "elements": self._elements[: self.size].copy(), **arrays}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        gram, inverse, moments, coefficients, residual = (
-            np.array(state[name], dtype=np.float64)
-            for name in ("gram", "inverse", "moments", "coefficients", "residual")
-        )
+        arrays = [np.array(state[name], dtype=np.float64) for name in _SAVED]
+        gram, inverse, moments, coefficients, residual = arrays
         self._reserve(len(moments))
         self._elements[: len(moments)] = state["elements"]
         self._fit = _Fit(
@@ -161,7 +156,7 @@ class _GramSVDProjection(Projection):
         )
 
     def _attempt(self, v: Vector) -> _Fit | None:
-        """The projection with `v` added, or None if the Gram matrix then has no usable inverse."""
+        """The projection with `v` added, or None if the Gram matrix fails the check."""
         k = self.size
         elements = self._elements[:k]
         with np.errstate(all="ignore"):
@@ -169,7 +164,7 @@ class _GramSVDProjection(Projection):
             gram[:k, :k] = self._fit.gram
             gram[:k, k] = gram[k, :k] = elements @ v
             gram[k, k] = v @ v
-            # LAPACK need not return at all from a matrix with NaN in it.
+            # LAPACK may not terminate on a matrix with NaN.
             if not np.isfinite(gram[k]).all():
                 return None
             try:
@@ -192,16 +187,16 @@ class _GramSVDProjection(Projection):
 
 
 def _svd_inverse(gram: Matrix) -> Matrix:
-    """V · diag(1/s) · Uᵀ for G = U · diag(s) · Vᵀ: (k, k), with no cut-off for small singular values."""
+    """V · diag(1/s) · Uᵀ for G = U · diag(s) · Vᵀ: (k, k), without a cut-off for small singular values."""
     U, s, Vt = np.linalg.svd(gram)
     inverse: Matrix = (Vt.T / s) @ U.T
     return inverse
 
 
 def _is_identity(product: Matrix, atol: float) -> bool:
-    """numpy.allclose(product, I, atol=atol) without its overhead, which would exceed that of the SVD."""
+    """numpy.allclose(product, I, atol=atol) without its overhead, which exceeds the cost of the SVD."""
     identity = np.eye(len(product))
-    # A NaN compares as False, so it is refused here too.
+    # NaN compares as False and is rejected.
     return bool((np.abs(product - identity) <= atol + _RTOL * identity).all())
 
 

@@ -1,8 +1,7 @@
-"""Projection through an orthonormal basis that grows and shrinks by one element at a time.
+"""Projection by a QR factorization that is updated for every element added or removed.
 
-With A = QR the loss falls by exactly gain(v) = ⟨r, w⟩² / ‖w‖² when v joins, where w is the part of v
-orthogonal to the columns of Q. cond(G) = cond(A)², so A itself is factored: no Gram matrix is formed, nothing
-is inverted.
+With A = QR, adding v decreases the loss by exactly ⟨r, w⟩²/‖w‖², where w is the component of v orthogonal to the
+columns of Q.  A itself is factored and not its Gram matrix G, since cond(G) = cond(A)².
 """
 
 from __future__ import annotations
@@ -18,15 +17,22 @@ from scipy.linalg import solve_triangular
 
 from .base import Matrix, Projection, State, Vector, as_element, as_target, check_index, check_prefix, frozen
 
-# Elements are scaled by a power of two before anything is squared. Beyond 2^±900 (about 1e±271) their
-# coefficients would leave the range of float64 themselves.
-_LARGEST_EXPONENT = 900
+# Elements are scaled by a power of two before anything is squared.  Beyond 2^±900 (about 1e±271) their coefficients
+# would overflow or underflow.
+_MAX_EXPONENT = 900
 
 
 @dataclass(frozen=True)
 class IncrementalQR:
-    """Classical Gram–Schmidt, applied twice, with a rank test: v is refused if ‖w‖ ≤ rank_tolerance · ‖v‖.
+    """Projection by A = QR: classical Gram–Schmidt with reorthogonalization and a rank test.
 
+    Parameters
+    ----------
+    rank_tolerance : float, default=1e-10
+        v is rejected if ‖w‖ ≤ rank_tolerance·‖v‖, where w is its component orthogonal to the basis.
+
+    Examples
+    --------
     >>> projection = IncrementalQR().start([1.0, 2.0, 4.0])
     >>> projection.add([1.0, 1.0, 1.0]), projection.add([0.0, 1.0, 2.0]), projection.add([1.0, 2.0, 3.0])
     (True, True, False)
@@ -41,41 +47,38 @@ class IncrementalQR:
         return _QRProjection(self.rank_tolerance, as_target(target))
 
     def restore(self, state: Mapping[str, Any]) -> Projection:
-        """The projection whose `state()` this is."""
+        """The projection with this `state()`."""
         projection = _QRProjection(self.rank_tolerance, as_target(state["target"]))
         projection._restore(state)
         return projection
 
     def attempt_traverses(self, k: int) -> int:
-        """Two passes over k − 1 columns of Q, and the norm of what is left."""
+        """2(k − 1) + 1: two passes over k − 1 columns of Q, and ‖w‖."""
         return 2 * (k - 1) + 1
 
     def acceptance_traverses(self, k: int) -> int:
-        """⟨r, q⟩, and one pass that makes the new residual and takes its norm."""
+        """2: ⟨r, q⟩, and one pass for the new residual and its norm."""
         return 2
 
 
 class _Direction(NamedTuple):
-    """What a candidate adds to the span: 2^−exponent · v = Q · shadow + length · unit."""
+    """The decomposition 2^−exponent · v = Q · components + norm · unit."""
 
     unit: Vector
-    length: float
-    shadow: Vector
+    norm: float
+    components: Vector
     exponent: int
 
 
 class _QRProjection(Projection):
-    """Q (n, k) with orthonormal columns, R (k, k) upper triangular, moments Qᵀy (k,) and the residual (n,).
-
-    A · diag(2^−exponents) = QR, where the columns of A are the elements as they were given.
-    """
+    """A · diag(2^−exponents) = QR for the elements A (n, k), with the moments Qᵀy (k,) and the residual (n,)."""
 
     def __init__(self, rank_tolerance: float, target: Vector) -> None:
         self._rank_tolerance = rank_tolerance
         self._target = target
         self._size = 0
         self._coefficients: Vector | None = None
-        # Columns beyond the size are spare, so that growing is cheap; Fortran order keeps a column together.
+        # Columns beyond the size are spare capacity; Fortran order makes columns contiguous.
         self._Q = np.empty((target.size, 8), order="F")
         self._R = np.zeros((8, 8))
         self._moments = np.empty(8)
@@ -120,16 +123,15 @@ class _QRProjection(Projection):
         return 0.0 if direction is None else float(direction.unit @ self._residual) ** 2
 
     def gains(self, V: ArrayLike) -> Vector:
-        """Gain of every row of `V` (m, n), each taken alone: float64[m], by matrix products throughout."""
         U, usable = _scaled_rows(np.asarray(V, dtype=np.float64))
         Q = self._Q[:, : self._size]
         norms = np.einsum("ij,ij->i", U, U)
         W = U - (U @ Q) @ Q.T
         W -= (W @ Q) @ Q.T
-        lengths = np.einsum("ij,ij->i", W, W)
-        usable &= lengths > self._rank_tolerance**2 * norms
+        orthogonal_norms = np.einsum("ij,ij->i", W, W)
+        usable &= orthogonal_norms > self._rank_tolerance**2 * norms
         gains = np.zeros(len(U))
-        np.divide(np.square(W @ self._residual), lengths, out=gains, where=usable)
+        np.divide(np.square(W @ self._residual), orthogonal_norms, out=gains, where=usable)
         return gains
 
     def add(self, v: ArrayLike) -> bool:
@@ -139,10 +141,10 @@ class _QRProjection(Projection):
         k = self._size
         self._reserve(k + 1)
         self._Q[:, k] = direction.unit
-        self._R[:k, k] = direction.shadow
-        self._R[k, k] = direction.length
+        self._R[:k, k] = direction.components
+        self._R[k, k] = direction.norm
         self._exponents[k] = direction.exponent
-        # ⟨q, r⟩ equals ⟨q, y⟩, but r is small where y is not: no digits cancel.
+        # ⟨q, r⟩ = ⟨q, y⟩, without the cancellation that a large y would bring.
         self._moments[k] = direction.unit @ self._residual
         self._size = k + 1
         self._set_residual(self._residual - self._moments[k] * direction.unit)
@@ -156,15 +158,15 @@ class _QRProjection(Projection):
         R[:k, k - 1] = 0.0
         self._exponents[i : k - 1] = self._exponents[i + 1 : k].copy()
         for j in range(i, k - 1):
-            # One non-zero stands below the diagonal in column j: turn rows j and j + 1 until it vanishes.
-            length = math.hypot(R[j, j], R[j + 1, j])
-            cosine, sine = R[j, j] / length, R[j + 1, j] / length
-            turn = np.array([[cosine, sine], [-sine, cosine]])
-            R[j : j + 2, j : k - 1] = turn @ R[j : j + 2, j : k - 1]
+            # A Givens rotation of rows j and j + 1 eliminates the one nonzero below the diagonal in column j.
+            norm = math.hypot(R[j, j], R[j + 1, j])
+            cosine, sine = R[j, j] / norm, R[j + 1, j] / norm
+            rotation = np.array([[cosine, sine], [-sine, cosine]])
+            R[j : j + 2, j : k - 1] = rotation @ R[j : j + 2, j : k - 1]
             R[j + 1, j] = 0.0
-            moments[j : j + 2] = turn @ moments[j : j + 2]
-            Q[:, j : j + 2] = Q[:, j : j + 2] @ turn.T
-        # The last column of Q is now the one direction that the remaining elements do not reach.
+            moments[j : j + 2] = rotation @ moments[j : j + 2]
+            Q[:, j : j + 2] = Q[:, j : j + 2] @ rotation.T
+        # The last column of Q is now orthogonal to the remaining elements.
         self._size = k - 1
         self._set_residual(self._residual + moments[k - 1] * Q[:, k - 1])
 
@@ -198,24 +200,24 @@ class _QRProjection(Projection):
         self._set_residual(np.array(state["residual"], dtype=np.float64))
 
     def _direction(self, v: Vector) -> _Direction | None:
-        """The part of `v` orthogonal to the span, or None if the rank test refuses `v`."""
+        """`v` split along the span and orthogonal to it, or None if it fails the rank test."""
         largest = float(np.abs(v).max())
-        if not 0.0 < largest < math.inf:  # also refuses NaN
+        if not 0.0 < largest < math.inf:  # also rejects NaN
             return None
         exponent = math.frexp(largest)[1]
-        if abs(exponent) > _LARGEST_EXPONENT:
+        if abs(exponent) > _MAX_EXPONENT:
             return None
         Q = self._Q[:, : self._size]
         scaled = v * math.ldexp(1.0, -exponent)
-        shadow = scaled @ Q
-        w = scaled - Q @ shadow
-        # Once is not enough: what cancelled in the first pass left rounding errors along Q. Twice is.
+        components = scaled @ Q
+        w = scaled - Q @ components
+        # The first pass leaves rounding errors along Q where digits cancelled; a second one is enough.
         correction = w @ Q
         w -= Q @ correction
-        length = math.sqrt(w @ w)
-        if length <= self._rank_tolerance * math.sqrt(scaled @ scaled) or length == 0.0:
+        norm = math.sqrt(w @ w)
+        if norm <= self._rank_tolerance * math.sqrt(scaled @ scaled) or norm == 0.0:
             return None
-        return _Direction(w / length, length, shadow + correction, exponent)
+        return _Direction(w / norm, norm, components + correction, exponent)
 
     def _set_residual(self, residual: Vector) -> None:
         self._residual = frozen(residual)
@@ -238,6 +240,6 @@ def _scaled_rows(V: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:
     """The rows of `V` (m, n) scaled by powers of two to at most 1, and which of them (m,) are usable."""
     largest = np.abs(V).max(axis=1, initial=0.0)
     exponents = np.frexp(largest)[1]
-    usable = np.isfinite(largest) & (largest > 0.0) & (np.abs(exponents) <= _LARGEST_EXPONENT)
+    usable = np.isfinite(largest) & (largest > 0.0) & (np.abs(exponents) <= _MAX_EXPONENT)
     scales = np.ldexp(1.0, -np.where(usable, exponents, 0))
     return np.where(usable[:, None], V, 0.0) * scales[:, None], usable

@@ -1,8 +1,8 @@
-"""The constants of one expression, fitted again by Gauss–Newton steps from where they are."""
+"""Least-squares refits of the constants of one expression by Gauss–Newton steps from their current values."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,26 +16,30 @@ Floats = NDArray[np.float64]
 
 #: steps at most
 GAUSS_NEWTON_STEPS = 6
+#: a step that decreases the loss by less, relatively, is the last one
+CONVERGED = 1e-9
+#: relative cut-off for singular values of the Jacobian, and of its Gram matrix
+JACOBIAN_RCOND, GRAM_RCOND = 1e-12, 1e-13
 
 
 @dataclass
 class ConstantFit:
-    """An expression whose free constants are fitted to rows by weighted least squares."""
+    """An expression and the rows that its free constants are fitted to."""
 
     expression: Expression
     X: Floats
     y: Floats
-    roots: Floats
+    roots: Floats  #: √w
     free: NDArray[np.bool_]
-    length2: float
+    length2: float  #: Σ w·y²
 
     def values(self) -> tuple[Floats, Floats]:
-        """Weighted residuals (n,), and the Jacobian of the free constants (p, n)."""
-        found, slopes = value_and_slopes(self.expression, self.X, self.free)
-        return self.roots * (self.y - found), self.roots * slopes
+        """Weighted residuals (n,) and derivatives by the free constants (p, n)."""
+        predicted, slopes = value_and_slopes(self.expression, self.X, self.free)
+        return self.roots * (self.y - predicted), self.roots * slopes
 
     def refitted(self) -> tuple[ConstantFit, float]:
-        """After some Gauss–Newton steps, none of which made it worse; and the loss relative to Σ w·y²."""
+        """The fit after Gauss–Newton steps that decrease the loss, and the loss relative to Σ w·y²."""
         best, (residual, slopes) = self, self.values()
         loss = float(residual @ residual)
         for _ in range(GAUSS_NEWTON_STEPS if self.free.any() else 0):
@@ -49,51 +53,56 @@ class ConstantFit:
             new_loss = float(new @ new)
             if not new_loss < loss:
                 break
-            done = new_loss > (1.0 - 1e-9) * loss
+            converged = new_loss > (1.0 - CONVERGED) * loss
             best, residual, slopes, loss = tried, new, new_slopes, new_loss
-            if done:
+            if converged:
                 break
         return best, loss / self.length2
 
     @property
     def exponents(self) -> set[int]:
-        """Positions of constant exponents, which are not made zero."""
+        """Tokens of the exponents of powers, which are never snapped to zero."""
         e = self.expression
         return {int(e.children(int(i))[1]) for i in np.flatnonzero(e.op == POW)}
 
     def with_constants(self, const: Floats) -> ConstantFit:
         e = self.expression
-        changed = Expression.unchecked(e.op, e.arg, const, e.primitives)
-        return ConstantFit(changed, self.X, self.y, self.roots, self.free, self.length2)
+        return replace(self, expression=Expression.unchecked(e.op, e.arg, const, e.primitives))
 
     def errors(self) -> Floats:
-        """Standard errors of the free constants."""
+        """Standard errors of the free constants: (p,)."""
         residual, slopes = self.values()
-        spare = max(1, len(self.y) - len(slopes))
-        variance = max(float(residual @ residual), EXACT_SQUARES * self.length2) / spare
-        lengths = np.linalg.norm(slopes, axis=1)
         if not np.isfinite(slopes).all():
             return np.full(len(slopes), np.inf)
-        lengths[lengths == 0.0] = np.inf
-        inverse = np.linalg.pinv((slopes / lengths[:, None]) @ (slopes / lengths[:, None]).T, rcond=1e-13)
-        found: Floats = np.sqrt(np.maximum(variance * np.diag(inverse), 0.0)) / lengths
-        return found
+        degrees_of_freedom = max(1, len(self.y) - len(slopes))
+        variance = max(float(residual @ residual), EXACT_SQUARES * self.length2) / degrees_of_freedom
+        norms = np.linalg.norm(slopes, axis=1)
+        norms[norms == 0.0] = np.inf
+        inverse = np.linalg.pinv((slopes / norms[:, None]) @ (slopes / norms[:, None]).T, rcond=GRAM_RCOND)
+        return np.asarray(np.sqrt(np.maximum(variance * np.diag(inverse), 0.0)) / norms)
 
 
 def _solve(slopes: Floats, residual: Floats) -> Floats | None:
-    lengths = np.linalg.norm(slopes, axis=1)
-    if not (np.isfinite(lengths).all() and np.isfinite(residual).all()) or not len(slopes):
+    """The Gauss–Newton step (p,), or None if it is not finite."""
+    norms = np.linalg.norm(slopes, axis=1)
+    if not (np.isfinite(norms).all() and np.isfinite(residual).all()) or not len(slopes):
         return None
-    lengths[lengths == 0.0] = 1.0
-    step: Floats = np.linalg.lstsq((slopes / lengths[:, None]).T, residual, rcond=1e-12)[0] / lengths
+    norms[norms == 0.0] = 1.0
+    step: Floats = np.linalg.lstsq((slopes / norms[:, None]).T, residual, rcond=JACOBIAN_RCOND)[0] / norms
     return step if np.isfinite(step).all() else None
 
 
+def free_constants(expression: Expression) -> NDArray[np.bool_]:
+    """Which tokens are constants that are fitted: all but 1."""
+    free: NDArray[np.bool_] = (expression.op == CONST) & (expression.const != 1.0)
+    return free
+
+
 def refit_constants(expression: Expression, X: Floats, y: Floats, weights: Floats) -> Expression:
-    """The expression with its constants refitted from their present values."""
+    """The expression with its constants refitted; unchanged if it has a user-defined operator."""
     if (expression.op >= USER_OPCODE_START).any():
         return expression
-    free = (expression.op == CONST) & (expression.const != 1.0)
+    free = free_constants(expression)
     roots = np.sqrt(weights)
     with np.errstate(all="ignore"):
         length2 = float(np.sum(np.square(roots * y))) or 1.0

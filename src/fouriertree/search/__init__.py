@@ -1,4 +1,4 @@
-"""Searches: how new elements are proposed and kept, and the one loop that runs them."""
+"""Searches, and the loop that runs them within a budget."""
 
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Accepted, Event, Finished, Observer, Progress, Reported, StopSearch
@@ -9,27 +9,7 @@ from fouriertree.search.loop import Resumable, Run, RunState, Search, run
 from fouriertree.search.relevance import AbsoluteProduct, Cosine, Relevance
 
 __all__ = [
-    "ALL_TERMS",
-    "FTG",
-    "AbsoluteProduct",
-    "Accepted",
-    "Budget",
-    "CanonicalGP",
-    "Cosine",
-    "Event",
-    "FTGState",
-    "Finished",
-    "Hybrid",
-    "HybridState",
-    "Observer",
-    "OnePlusLambda",
-    "Progress",
-    "Relevance",
-    "Reported",
-    "Resumable",
-    "Run",
-    "RunState",
-    "Search",
-    "StopSearch",
-    "run",
-]
+    "ALL_TERMS", "FTG", "AbsoluteProduct", "Accepted", "Budget", "CanonicalGP", "Cosine", "Event", "FTGState",
+    "Finished", "Hybrid", "HybridState", "Observer", "OnePlusLambda", "Progress", "Relevance", "Reported", "Resumable",
+    "Run", "RunState", "Search", "StopSearch", "run",
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""How much a search may spend, and what it is content with."""
+"""Limits of a run."""
 
 from __future__ import annotations
 
@@ -10,15 +10,25 @@ from dataclasses import dataclass, field
 class Budget:
     """Limits of a run; None is no limit.
 
-    A *traverse* is one pass over the data for an inner product or a loss, the paper's unit of cost.
+    Parameters
+    ----------
+    max_traverses : int, optional
+        Traverses at most: passes over the data for an inner product or a loss, the unit of cost of the paper.
+    time_limit : float, optional
+        Seconds.
+    target_loss : float, default=0.0
+        The run ends when the loss is at most this.
+    max_candidates : int, optional
+        Candidates evaluated at most.
+    stop_requested : callable, optional
+        Called between steps; returns the reason to end the run, or None.
     """
 
     max_traverses: int | None = None
-    time_limit: float | None = None  #: seconds
-    target_loss: float = 0.0  #: stop once the loss is at most this
-    max_candidates: int | None = None  #: candidates looked at
-    #: asked between steps: why somebody else wants the run to end, or None
-    asked: Callable[[], str | None] | None = field(default=None, compare=False, repr=False)
+    time_limit: float | None = None
+    target_loss: float = 0.0
+    max_candidates: int | None = None
+    stop_requested: Callable[[], str | None] | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_unlimited(self) -> bool:
@@ -26,7 +36,7 @@ class Budget:
         return (self.max_traverses, self.time_limit, self.max_candidates) == (None, None, None)
 
     def reason_to_stop(self, traverses: int, seconds: float, loss: float, candidates: int = 0) -> str | None:
-        """Why a run that has come this far ends here, or None."""
+        """The reason to end a run with this progress, or None."""
         if loss <= self.target_loss:
             return "target loss reached"
         if self.max_traverses is not None and traverses >= self.max_traverses:
@@ -35,4 +45,4 @@ class Budget:
             return "evaluations used up"
         if self.time_limit is not None and seconds >= self.time_limit:
             return "time used up"
-        return None if self.asked is None else self.asked()
+        return None if self.stop_requested is None else self.stop_requested()

@@ -1,4 +1,4 @@
-"""What observers of a run are told."""
+"""The events of a run."""
 
 from __future__ import annotations
 
@@ -13,18 +13,26 @@ from fouriertree.expr import Expression
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a run stands after a step."""
+    """The progress of a run after a step.
+
+    Attributes
+    ----------
+    traverses, candidates, refused : int
+        Passes over the data, trees evaluated, and relevant candidates that the projector rejected.
+    terms, loss : int, float
+        Of the best approximation so far.
+    """
 
     traverses: int
-    candidates: int  #: trees looked at
-    refused: int  #: candidates that passed the first test and failed the projector's
+    candidates: int
+    refused: int
     terms: int
     loss: float
 
 
 @dataclass(frozen=True)
 class Accepted:
-    """A new best sum Σ coefficients[i]·expressions[i]; `expression` is the newest of its elements."""
+    """A new best approximation Σ coefficients[i]·expressions[i]; `expression` is its newest element."""
 
     progress: Progress
     expression: Expression
@@ -34,18 +42,24 @@ class Accepted:
 
 @dataclass(frozen=True)
 class Reported:
-    """A sum worth a row in the table of formulas: nothing as simple is more accurate, or is on all rows."""
+    """A candidate Σ coefficients[i]·expressions[i] for the table of equations.
+
+    No candidate of at most its complexity has a smaller `loss`, or a smaller `loss_on_all_rows`: with the validation
+    set, scaled to the same total weight.
+    """
 
     progress: Progress
     coefficients: NDArray[np.float64]
     expressions: tuple[Expression, ...]
     complexity: int
     loss: float
-    loss_on_all_rows: float  #: also on the rows that are held back, for as much weight
+    loss_on_all_rows: float
 
 
 @dataclass(frozen=True)
 class Finished:
+    """The last event of a run, with the reason for its end."""
+
     progress: Progress
     reason: str
     seconds: float
@@ -55,10 +69,10 @@ Event = Progress | Accepted | Reported | Finished
 
 
 class Observer(Protocol):
-    """Called with every event, in order; may raise StopSearch."""
+    """Called with every event, in order; may raise `StopSearch`."""
 
     def __call__(self, event: Event) -> None: ...
 
 
 class StopSearch(Exception):  # noqa: N818 - like StopIteration, it is no error
-    """Raised by an observer to end the run with what has been found."""
+    """Raised by an observer to end the run with its best result so far."""

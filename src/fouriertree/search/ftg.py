@@ -1,4 +1,4 @@
-"""Fourier Tree Growing: the target is projected onto a span of trees that grows by one tree at a time.
+"""Fourier Tree Growing: projections of the target onto the span of a growing set of trees.
 
 Antonov, Kalkreuth, Yang, Bäck, van Stein, Kononova: A Functional Analysis Approach to Symbolic Regression.
 GECCO 2024, Algorithm 1.
@@ -22,24 +22,23 @@ from fouriertree.search.events import Accepted, Event, Progress
 from fouriertree.search.relevance import AbsoluteProduct, Cosine, Relevance
 from fouriertree.space import Scores
 
-#: why a run ends whose basis is full
+#: the reason for the end of a run with max_terms elements
 ALL_TERMS = "all terms used"
-#: candidates scored in one call: few at first, because most of them pass early on, and more while none does
-FIRST_BATCH, LARGEST_BATCH = 16, 1024
-#: node evaluations in one call at most, half a second or so: a call cannot be interrupted
-LARGEST_CALL = 1_000_000_000
-#: of many candidates, this many have their gain computed exactly, some at a time where rows are many
-SHORTLIST = 64
-LARGEST_MATRIX = 4_000_000
-#: what a node costs in nats when the best of many candidates is chosen
+#: candidates scored in one call: it doubles while none is accepted
+FIRST_BATCH, MAX_BATCH = 16, 1024
+#: maximum node evaluations in one call, about half a second: a call cannot be interrupted
+MAX_NODES_PER_CALL = 1_000_000_000
+#: candidates whose gain is computed exactly, and maximum entries of the matrix of their coordinates
+SHORTLIST, MAX_MATRIX = 64, 4_000_000
+#: code length of a node when the best of many candidates is chosen
 NATS_PER_NODE = 2.0
-#: relative rounding of a gain, and of the squared length of what a candidate adds to the span
-ROUNDING_OF_GAIN, ROUNDING_OF_LENGTH = 1e-14, 1e-12
+#: relative rounding error of a gain, and of a squared norm orthogonal to the span; decimals of equal log-gains
+GAIN_ROUNDING, NORM_ROUNDING, LOG_GAIN_DECIMALS = 1e-14, 1e-12, 9
 
 
 @dataclass(frozen=True)
 class FTGState:
-    """The basis and its projection, and what it cost.  A step returns a new state; the projection grows in place."""
+    """The basis, its projection and the progress.  A step returns a new state; the projection changes in place."""
 
     seed: int
     projection: Projection
@@ -51,18 +50,26 @@ class FTGState:
 
 @dataclass(frozen=True)
 class FTG:
-    """Algorithm 1.  `FTG()` is orthonormal; `FTG(projector=GramSVD())` is the algorithm exactly as published.
+    """Fourier Tree Growing: F̂ = Σ α_i·v_i is the projection of the target F onto span(v_1 … v_k), and v_1 = 1.
 
-    Candidates are looked at in the order of their numbers; one that is relevant is offered to the projector, and
-    the first that the projector accepts joins the basis.
+    Random trees v are tested in order.  The first that is not orthogonal to the residual r = F − F̂ and that the
+    projector accepts becomes v_{k+1}.  `FTG(projector=GramSVD())` is the published algorithm.
 
-    projector: how coefficients are found and dependent candidates refused.
-    generator: how candidates are drawn.
-    relevance: the test ⟨F − F̂, v⟩ ≠ 0; by default |⟨r, v⟩| ≥ 1e-3 with GramSVD and a cosine of 1e-10 otherwise.
-    max_terms: elements at most; by default the dimension of the space.
-    best_of: with more than 1, look at this many candidates and take the one with the shortest description;
-        fewer where rows are so many that this would take longer than a second.
-    stop_on_rise: end the run if the loss rises, as the published LSP runs did.
+    Parameters
+    ----------
+    projector : Projector, default=IncrementalQR()
+        Computes the coefficients and rejects linearly dependent candidates.
+    generator : Generator, default=RampedHalfAndHalf()
+        Draws the candidates.
+    relevance : Relevance, optional
+        The test ⟨r, v⟩ ≠ 0; `AbsoluteProduct()` with `GramSVD` and `Cosine()` with other projectors by default.
+    max_terms : int, optional
+        Elements at most; the dimension of the space by default.
+    best_of : int, default=1
+        With more than 1, add the one of this many candidates with the shortest description length; fewer where their
+        evaluation would take longer than a second.
+    stop_on_rise : bool, default=False
+        End the run if the loss increases, as the published LSP runs did.
     """
 
     projector: Projector = field(default_factory=IncrementalQR)
@@ -74,7 +81,7 @@ class FTG:
 
     @classmethod
     def published_lsp(cls) -> FTG:
-        """As the published runs on large-scale polynomials: one-sided test, residual not charged."""
+        """The configuration of the published LSP runs: one-sided test, residual not charged."""
         return cls(
             projector=GramSVD(charge_residual=False),
             relevance=AbsoluteProduct(signed=True),
@@ -90,30 +97,31 @@ class FTG:
         one = Expression.constant(1.0)
         projection = self.projector.start(problem.space.target)
         if not projection.add(problem.space.coordinates([one])[0]):
-            raise ValueError("the projector refuses even the constant 1; its tolerance is too strict")
+            raise ValueError("the projector rejects the constant 1; its tolerance is too strict")
         cost = self.projector.attempt_traverses(1) + self.projector.acceptance_traverses(1)
         progress = Progress(cost, 0, 0, 1, projection.loss)
         state = FTGState(seed, projection, (one,), progress, finished=self._limit(problem, 1))
         return state, [Accepted(progress, one, projection.coefficients, (one,))]
 
     def step(self, problem: Problem, state: FTGState, budget: Budget) -> tuple[FTGState, list[Event]]:
-        """Look at one batch of candidates, up to the first that is accepted."""
+        """Test one batch of candidates, up to the first that is accepted."""
         if self.best_of > 1:
             return self._step_best(problem, state)
-        batch, scores = self._draw(problem, state, self._batch_size(problem, state, budget))
+        limit = budget.max_traverses
+        size = self._within_budget(state, self._affordable(problem, state, state.batch), budget)
+        batch, scores = self._draw(problem, state, size)
         relevant = np.flatnonzero(self._relevance.test(scores, state.progress.loss))
         for i in relevant:
-            # Attempts cost too, so the budget may end before the batch does.
+            # Attempts take traverses, too, so the budget may end within the batch.
             if i >= self._within_budget(state, len(batch), budget):
                 break
-            state, accepted = self._offer(problem, state, batch, int(i))
-            if accepted or self._spent(state, int(i), budget):
-                return self._moved_on(state, int(i) + 1, accepted)
-        return self._moved_on(state, self._within_budget(state, len(batch), budget), False)
+            state, accepted = self._try(problem, state, batch, int(i))
+            if accepted or (limit is not None and state.progress.traverses + i + 1 >= limit):
+                return self._after(state, int(i) + 1, accepted)
+        return self._after(state, self._within_budget(state, len(batch), budget), False)
 
-    # To go on later ----------------------------------------------------------------------------------
     def snapshot(self, state: FTGState) -> dict[str, Any]:
-        """Plain data and expressions, from which `restore` goes on."""
+        """Plain data and expressions for `restore`."""
         return {
             "expressions": list(state.expressions),
             "progress": asdict(state.progress),
@@ -122,17 +130,16 @@ class FTG:
         }
 
     def restore(self, problem: Problem, seed: int, saved: Mapping[str, Any]) -> FTGState:
-        """The state of a snapshot; its elements are projected onto again, one after the other."""
+        """The state of a snapshot; the projection is computed again, element by element."""
         projection = self.projector.start(problem.space.target)
-        for expression in saved["expressions"]:
+        expressions = tuple(saved["expressions"])
+        for expression in expressions:
             projection.add(problem.space.coordinates([expression])[0])
         progress = Progress(**saved["progress"])
-        expressions = tuple(saved["expressions"])
         return FTGState(seed, projection, expressions, progress, saved["batch"], saved["finished"])
 
-    # One candidate after another ---------------------------------------------------------------------
-    def _offer(self, problem: Problem, state: FTGState, batch: Programs, i: int) -> tuple[FTGState, bool]:
-        """Offer candidate i of the batch to the projector; candidates are charged when the batch is left."""
+    def _try(self, problem: Problem, state: FTGState, batch: Programs, i: int) -> tuple[FTGState, bool]:
+        """Add candidate i of the batch if the projector accepts it; `_after` counts the candidates."""
         k = state.projection.size + 1
         accepted = state.projection.add(problem.space.coordinates(batch.subset(np.array([i])))[0])
         cost = self.projector.attempt_traverses(k)
@@ -155,74 +162,68 @@ class FTG:
             finished="the loss rose" if rose else self._limit(problem, progress.terms),
         ), True
 
-    def _spent(self, state: FTGState, i: int, budget: Budget) -> bool:
-        limit = budget.max_traverses
-        return limit is not None and state.progress.traverses + i + 1 >= limit
-
-    def _moved_on(self, state: FTGState, looked_at: int, accepted: bool) -> tuple[FTGState, list[Event]]:
-        """The state after `looked_at` candidates of the batch, one traverse each."""
+    def _after(self, state: FTGState, tested: int, accepted: bool) -> tuple[FTGState, list[Event]]:
+        """The state after `tested` candidates of the batch, one traverse each."""
         before = state.progress
-        progress = replace(
-            before, traverses=before.traverses + looked_at, candidates=before.candidates + looked_at
-        )
+        progress = replace(before, traverses=before.traverses + tested, candidates=before.candidates + tested)
         if not accepted:
-            return replace(state, progress=progress, batch=min(2 * state.batch, LARGEST_BATCH)), []
+            return replace(state, progress=progress, batch=min(2 * state.batch, MAX_BATCH)), []
         state = replace(state, progress=progress, batch=FIRST_BATCH)
         return state, [
             Accepted(progress, state.expressions[-1], state.projection.coefficients, state.expressions)
         ]
 
-    # The best of many --------------------------------------------------------------------------------
     def _step_best(self, problem: Problem, state: FTGState) -> tuple[FTGState, list[Event]]:
-        # The budget has no say here: with fewer candidates, a short run would not be the beginning of a long one.
+        """Add the best of many candidates."""
+        # The budget is ignored here: with fewer candidates, a short run would not be a prefix of a long one.
         basis = state.projection.basis
         batch, scores = self._draw(problem, state, self._affordable(problem, state, self.best_of), basis)
         state = self._charged(state, 0 if basis is None else len(batch) * state.projection.size)
         shortlist = self._shortlist(problem, state, batch, scores)
         if len(shortlist) == 0:
-            return self._moved_on(state, len(batch), False)
+            return self._after(state, len(batch), False)
         gains = self._gains(problem, state, batch, shortlist)
         state = self._charged(
             state, len(shortlist) * self.projector.attempt_traverses(state.projection.size + 1)
         )
-        costs = self._cost(problem, state, gains, batch.count[shortlist])
-        if not np.isfinite(costs).any():
-            return self._moved_on(state, len(batch), False)
-        state, accepted = self._offer(problem, state, batch, int(shortlist[np.argmin(costs)]))
-        return self._moved_on(state, len(batch), accepted)
+        lengths = self._description_length(problem, state, gains, batch.count[shortlist])
+        if not np.isfinite(lengths).any():
+            return self._after(state, len(batch), False)
+        state, accepted = self._try(problem, state, batch, int(shortlist[np.argmin(lengths)]))
+        return self._after(state, len(batch), accepted)
 
     def _shortlist(
         self, problem: Problem, state: FTGState, batch: Programs, scores: Scores
     ) -> NDArray[np.intp]:
-        """The most promising candidates, one of each kind: equal values have equal gains, and the shortest stays."""
+        """The candidates of shortest estimated description length; of equal gains, the shortest candidate only."""
         relevant = np.flatnonzero(self._relevance.test(scores, state.progress.loss))
         gains = estimated_gains(scores)[relevant]
-        order = np.argsort(self._cost(problem, state, gains, batch.count[relevant]), kind="stable")
+        lengths = self._description_length(problem, state, gains, batch.count[relevant])
+        order = np.argsort(lengths, kind="stable")
         with np.errstate(all="ignore"):
-            _, kinds = np.unique(np.log(gains[order]).round(9), return_index=True)
-        return relevant[order[np.sort(kinds)[:SHORTLIST]]]
+            _, distinct = np.unique(np.log(gains[order]).round(LOG_GAIN_DECIMALS), return_index=True)
+        return relevant[order[np.sort(distinct)[:SHORTLIST]]]
 
     def _gains(
         self, problem: Problem, state: FTGState, batch: Programs, which: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         """Exact gains of some candidates of the batch."""
-        at_once = max(1, LARGEST_MATRIX // len(state.projection.residual))
+        at_once = max(1, MAX_MATRIX // len(state.projection.residual))
         parts = (which[i : i + at_once] for i in range(0, len(which), at_once))
         return np.concatenate(
             [state.projection.gains(problem.space.coordinates(batch.subset(part))) for part in parts]
         )
 
-    def _cost(
+    def _description_length(
         self, problem: Problem, state: FTGState, gains: NDArray[np.float64], sizes: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Description length of residual and element, in nats and up to a constant; infinite without gain."""
+        """½·n·log(loss) + code length of the element, in nats and up to a constant; infinite without gain."""
         loss = state.progress.loss
-        # Two gains that take the whole loss differ by rounding only, and must not be told apart by it.
-        left = np.maximum(loss - gains, ROUNDING_OF_GAIN * loss)
+        # Gains that equal the loss up to rounding must give the same length.
+        left = np.maximum(loss - gains, GAIN_ROUNDING * loss)
         n = problem.space.dimension or len(state.projection.residual)
         return np.where(gains > 0.0, 0.5 * n * np.log(left / loss) + NATS_PER_NODE * sizes, np.inf)
 
-    # Parts -------------------------------------------------------------------------------------------
     @property
     def _relevance(self) -> Relevance:
         if self.relevance is not None:
@@ -240,19 +241,16 @@ class FTG:
             state, progress=replace(state.progress, traverses=state.progress.traverses + traverses)
         )
 
-    def _batch_size(self, problem: Problem, state: FTGState, budget: Budget) -> int:
-        return self._within_budget(state, self._affordable(problem, state, state.batch), budget)
-
     def _within_budget(self, state: FTGState, n: int, budget: Budget) -> int:
-        """n, or as many candidates as there are traverses left."""
+        """n, or the number of traverses left."""
         if budget.max_traverses is None:
             return n
         return max(1, min(n, budget.max_traverses - state.progress.traverses))
 
     def _affordable(self, problem: Problem, state: FTGState, n: int) -> int:
-        """n, or as many candidates as one call may evaluate."""
+        """n, or the number of candidates that one call may evaluate."""
         nodes = self.generator.expected_size(problem.grammar) * len(state.projection.residual)
-        return max(1, min(n, int(LARGEST_CALL / nodes)))
+        return max(1, min(n, int(MAX_NODES_PER_CALL / nodes)))
 
     def _limit(self, problem: Problem, terms: int) -> str | None:
         limits = [m for m in (self.max_terms, problem.space.dimension) if m is not None]
@@ -260,7 +258,7 @@ class FTG:
 
 
 def estimated_gains(scores: Scores) -> NDArray[np.float64]:
-    """⟨v, r⟩²/(‖v‖² − ‖Qᵀv‖²): the gain of every v, as far as the difference has digits left."""
+    """⟨v, r⟩²/(‖v‖² − ‖Qᵀv‖²): the gain of every v, up to cancellation in the denominator."""
     with np.errstate(all="ignore"):
-        outside = np.maximum(scores.norms - scores.shadows, ROUNDING_OF_LENGTH * scores.norms)
-        return np.square(scores.products / np.sqrt(outside))
+        orthogonal = np.maximum(scores.norms - scores.projected_norms, NORM_ROUNDING * scores.norms)
+        return np.square(scores.products / np.sqrt(orthogonal))

@@ -1,4 +1,4 @@
-"""The one loop of the package."""
+"""The loop that runs every search."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from fouriertree.search.events import Event, Finished, Observer, Progress, StopS
 
 
 class State(Protocol):
-    """What every search's state tells the loop."""
+    """The part of a search's state that the loop reads."""
 
     @property
     def progress(self) -> Progress: ...
 
     @property
     def finished(self) -> str | None:
-        """Why the search itself can go no further, or None."""
-        ...
+        """Why the search has ended by itself, or None."""
 
 
 S = TypeVar("S", bound=State)
@@ -29,7 +28,7 @@ Held = TypeVar("Held", contravariant=True)
 
 
 class Search(Protocol[S]):
-    """How new elements are proposed and kept: state goes in and comes out, with the events of the step."""
+    """A search.  Both methods return the new state and its events; the loop checks the budget between steps."""
 
     def init(self, problem: Problem, seed: int) -> tuple[S, list[Event]]: ...
 
@@ -38,25 +37,24 @@ class Search(Protocol[S]):
 
 @runtime_checkable
 class Resumable(Protocol[S]):
-    """A search whose state can be written down and gone on from, in another process, to the same end bit by bit."""
+    """A search whose state can be saved: a resumed run ends with the same result, bit for bit."""
 
     def snapshot(self, state: S) -> dict[str, Any] | None:
-        """Plain data, arrays and expressions (see `runs.snapshots`); None where the state is not complete."""
-        ...
+        """Plain data, arrays and expressions (see `runs.snapshots`); None if the state cannot be saved now."""
 
     def restore(self, problem: Problem, seed: int, saved: Mapping[str, Any]) -> S: ...
 
 
 @runtime_checkable
 class Closing(Protocol[Held]):
-    """A search that holds something while it runs, such as other processes, and is told when it does not."""
+    """A search that holds resources while it runs, such as processes, which `close` releases."""
 
     def close(self, state: Held) -> None: ...
 
 
 @dataclass(frozen=True)
 class Run(Generic[S]):
-    """How a run ended."""
+    """The result of a run: the final state, the reason for its end, and its seconds."""
 
     state: S
     reason: str
@@ -65,7 +63,7 @@ class Run(Generic[S]):
 
 @dataclass(frozen=True)
 class RunState(Generic[S]):
-    """Where a run stands: its state, and the seconds that it has had."""
+    """The state of a run, and the seconds it has taken."""
 
     state: S
     seconds: float
@@ -79,12 +77,24 @@ def run(
     seed: int = 0,
     *,
     start: RunState[S] | None = None,
-    keep: Callable[[RunState[S]], None] | None = None,
+    checkpoint: Callable[[RunState[S]], None] | None = None,
 ) -> Run[S]:
-    """Search until the budget is spent, the search is finished, an observer stops it or Ctrl-C is pressed.
+    """Run a search until its budget is spent, it has finished, an observer stops it or Ctrl-C is pressed.
 
-    Whatever ends it, the state with the best result so far comes back.  With `start`, an earlier run goes on, whose
-    events are not told again; `keep` is told where the run stands after every step.
+    Parameters
+    ----------
+    search, problem, budget : Search, Problem, Budget
+    observers : sequence of Observer
+    seed : int, default=0
+    start : RunState, optional
+        Resume from this state, without repeating its events.
+    checkpoint : callable, optional
+        Called with the `RunState` after every step.
+
+    Returns
+    -------
+    Run
+        With the best result so far, whatever the reason for the end.
     """
     started = time.monotonic() - (0.0 if start is None else start.seconds)
     state, events = search.init(problem, seed) if start is None else (start.state, [])
@@ -93,8 +103,8 @@ def run(
         while (reason := _reason_to_stop(state, budget, started)) is None:
             state, events = search.step(problem, state, budget)
             notify(observers, [*events, state.progress])
-            if keep is not None:
-                keep(RunState(state, time.monotonic() - started))
+            if checkpoint is not None:
+                checkpoint(RunState(state, time.monotonic() - started))
     except KeyboardInterrupt:
         reason = "interrupted"
     except StopSearch as stop:

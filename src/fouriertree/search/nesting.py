@@ -1,4 +1,4 @@
-"""Rules about what may stand inside of what."""
+"""Limits on the nesting of operators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fouriertree.expr.opcodes import CONST, MUL, VAR
 
 @dataclass(frozen=True)
 class Nesting:
-    """limits[outer][inner]: how many `inner` operators may be nested on one path inside an `outer` one.
+    """limits[outer][inner]: the maximum number of `inner` operators on one path below an `outer` one.
 
     >>> from fouriertree.expr import parse
     >>> rules = Nesting.of({"sin": {"sin": 0}}, PrimitiveSet.default())
@@ -23,40 +23,36 @@ class Nesting:
 
     @classmethod
     def of(cls, rules: Mapping[str, Mapping[str, int]], primitives: PrimitiveSet) -> Nesting:
-        """Rules by the operators' names; ValueError for one that is not known."""
+        """Rules by the names of operators; ValueError for an unknown one."""
         known = PrimitiveSet.catalogue().union(primitives)
         limits = []
         for outer, inner in rules.items():
             if not isinstance(inner, Mapping):
-                raise ValueError(
-                    f"nesting must say how often, such as {{{outer!r}: {{'sin': 0}}}}; got {inner!r}"
-                )
-            for name, most in inner.items():
-                if not (isinstance(most, int) and most >= 0):
-                    raise ValueError(
-                        f"nesting[{outer!r}][{name!r}] must be a whole number, 0 or more; got {most!r}"
-                    )
+                raise ValueError(f"nesting[{outer!r}] must map operators to counts; got {inner!r}")
+            for name, limit in inner.items():
+                if not (isinstance(limit, int) and limit >= 0):
+                    raise ValueError(f"nesting[{outer!r}][{name!r}] must be an integer ≥ 0; got {limit!r}")
             limits.append(
                 (known.find(outer).opcode, tuple((known.find(k).opcode, n) for k, n in inner.items()))
             )
         return cls(tuple(limits))
 
     def allows(self, expression: Expression, in_units: bool = True) -> bool:
-        """Whether no rule is broken; with `in_units` false, a number times a column is the column in other units."""
+        """Whether no rule is violated; with `in_units` false, a constant times a feature counts as the feature."""
         return all(
-            _deepest(expression, outer, inner, in_units) <= most
+            _deepest(expression, outer, inner, in_units) <= limit
             for outer, rules in self.limits
-            for inner, most in rules
+            for inner, limit in rules
         )
 
     def allow(self, terms: Sequence[Expression]) -> bool:
-        """Whether terms over columns in other units might do."""
+        """Whether terms over rescaled features can satisfy the rules."""
         return not self.limits or all(self.allows(term, in_units=False) for term in terms)
 
 
 def _deepest(expression: Expression, outer: int, inner: int, in_units: bool) -> int:
-    """The most `inner` operators on a path below an `outer` one; −1 without any `outer`."""
-    # (longest chain of inner operators from here down, most of them below an outer one)
+    """The maximum number of `inner` operators on a path below an `outer` one; −1 without any `outer`."""
+    # Per subtree: (maximum number of inner operators on a path, the same below an outer one).
     stack: list[tuple[int, int]] = []
     op = expression.op.tolist()
     for i, code in enumerate(op):

@@ -1,4 +1,4 @@
-"""When a candidate is worth a projection: it must not be orthogonal to the residual."""
+"""Relevance tests: a candidate must not be orthogonal to the residual."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ class Relevance(Protocol):
     """A test on ⟨v, r⟩ for many candidates v at once."""
 
     def test(self, scores: Scores, loss: float) -> NDArray[np.bool_]:
-        """Which candidates pass; `loss` is ‖r‖².  Candidates with NaN scores never do."""
-        ...
+        """Which candidates pass: (n,); `loss` is ‖r‖².  Candidates with NaN scores never pass."""
 
 
 @dataclass(frozen=True)
 class AbsoluteProduct:
-    """|⟨v, r⟩| ≥ eps2, as published; `signed` asks for ⟨v, r⟩ ≥ eps2, as the published LSP runs did."""
+    """|⟨v, r⟩| ≥ eps2, as published; with `signed` ⟨v, r⟩ ≥ eps2, as in the published LSP runs."""
 
     eps2: float = 1e-3
     signed: bool = False
@@ -33,13 +32,12 @@ class AbsoluteProduct:
 
 @dataclass(frozen=True)
 class Cosine:
-    """|⟨v, r⟩| > eps2·‖v‖·‖r‖: the same for any scale of v and r, down to the rounding of the product."""
+    """|⟨v, r⟩| > eps2·‖v‖·‖r‖: invariant to the scales of v and r, with a tolerance for rounding."""
 
     eps2: float = 1e-10
 
     def test(self, scores: Scores, loss: float) -> NDArray[np.bool_]:
         with np.errstate(all="ignore"):
-            passed: NDArray[np.bool_] = np.abs(scores.products) > self.eps2 * np.sqrt(scores.norms) * np.sqrt(
-                loss
-            )
+            limits = self.eps2 * np.sqrt(scores.norms) * np.sqrt(loss)
+            passed: NDArray[np.bool_] = np.abs(scores.products) > limits
             return passed & np.isfinite(scores.norms)

@@ -19,8 +19,8 @@ from fouriertree.criteria.code_lengths import (
     short_constants,
 )
 from fouriertree.expr import Expression
-from fouriertree.expr.opcodes import CONST, USER_OPCODE_START
-from fouriertree.projection.refit import ConstantFit
+from fouriertree.expr.opcodes import USER_OPCODE_START
+from fouriertree.projection.refit import ConstantFit, free_constants
 from fouriertree.tolerances import EXACT_SQUARES
 
 Floats = NDArray[np.float64]
@@ -47,7 +47,7 @@ def snapped(
         return expression
     rows = np.linspace(0, len(y) - 1, min(len(y), ROWS)).astype(int)
     X, y, roots = X[rows], y[rows], np.sqrt(weights[rows])
-    free = (expression.op == CONST) & (expression.const != 1.0)
+    free = free_constants(expression)
     length2 = float(np.sum(np.square(roots * y))) or 1.0
     with np.errstate(all="ignore"):
         fit, loss = ConstantFit(expression, X, y, roots, free, length2).refitted()

@@ -1,4 +1,4 @@
-"""Spaces: what an inner product is."""
+"""Hilbert spaces of functions: inner products, coordinates and targets."""
 
 from fouriertree.space.base import Scores, Space
 from fouriertree.space.empirical import EmpiricalSpace

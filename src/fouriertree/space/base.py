@@ -1,7 +1,7 @@
-"""What every space answers.
+"""The contract of spaces.
 
-A space maps its elements isometrically to vectors of float64, their *coordinates*, so that the inner product of two
-elements is the dot product of their coordinates.  Projectors see coordinates only.
+A space maps its elements isometrically to vectors of float64, their *coordinates*: the inner product of two elements
+is the dot product of their coordinates.  Projectors operate on coordinates only.
 """
 
 from __future__ import annotations
@@ -15,56 +15,56 @@ from numpy.typing import NDArray
 from fouriertree.expr import Expression, Programs
 
 Vector: TypeAlias = NDArray[np.float64]
-Sample: TypeAlias = tuple[NDArray[np.float64], Vector, Vector]
+Sample: TypeAlias = tuple[NDArray[np.float64], Vector, Vector]  #: X, target values, weights
 Elements: TypeAlias = Sequence[Expression] | Programs
 
 
 class Scores(NamedTuple):
-    """Inner products of many elements v: (n_elements,) each, NaN for those that are not in the space."""
+    """Inner products of many elements v with a residual r and an orthonormal basis q.
 
-    norms: Vector  #: ⟨v, v⟩
-    products: Vector  #: ⟨v, r⟩
-    shadows: Vector  #: Σ ⟨v, q_j⟩², the squared length of v's part in the span of the basis q; 0 without one
+    Attributes
+    ----------
+    norms, products, projected_norms : ndarray of shape (n_elements,)
+        ⟨v, v⟩, ⟨v, r⟩ and Σ_j ⟨v, q_j⟩², the squared norm of the projection of v onto span(q), 0 without a basis.
+        NaN for elements that are not in the space.
+    """
+
+    norms: Vector
+    products: Vector
+    projected_norms: Vector
 
 
 class Space(Protocol):
-    """What an inner product is."""
+    """A Hilbert space of functions with a target: the contract of `EmpiricalSpace` and the others."""
 
     @property
     def dimension(self) -> int | None:
-        """How many elements can be independent; None where there is no bound."""
-        ...
+        """Maximum number of linearly independent elements; None if it is not bounded."""
 
     @property
     def n_columns(self) -> int:
-        """Number of variables of the functions in the space."""
-        ...
+        """Number of features, the variables of the functions."""
 
     @property
     def target(self) -> Vector:
-        """Coordinates of the function that is sought."""
-        ...
+        """Coordinates of the target."""
 
     def samples(self) -> Sequence[Sample]:
-        """The space as weighted points (X, target values, weights), on which Σ w·f·g is the inner product.
+        """Weighted points (X, target values, weights) with ⟨f, g⟩ = Σ w·f·g.
 
-        Several samples are a ladder: a polynomial of degree d belongs on the first of more than d points.
+        Of several samples, a polynomial of degree d is evaluated on the first with more than d points.
         """
-        ...
 
     def inner(self, f: Expression, g: Expression) -> float:
         """⟨f, g⟩."""
-        ...
 
     def coordinates(self, elements: Elements) -> NDArray[np.float64]:
-        """Coordinates of every element: (n_elements, n), NaN in the rows of those that are not in the space."""
-        ...
+        """Coordinates of every element: (n_elements, n); NaN in the rows of elements that are not in the space."""
 
     def scores(
         self, elements: Elements, residual: Vector, basis: NDArray[np.float64] | None = None
     ) -> Scores:
-        """Inner products of every element v with itself, the residual r and an orthonormal basis q (n, k).
+        """Inner products of every element with itself, the residual (n,) and an orthonormal basis (n, k).
 
-        There is no matrix of coordinates in between.
+        The matrix of coordinates need not be formed.
         """
-        ...

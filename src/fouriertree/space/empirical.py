@@ -14,8 +14,8 @@ from fouriertree.engine.base import Rows, as_programs
 from fouriertree.expr import Expression
 from fouriertree.space.base import Elements, Sample, Scores, Vector
 
-#: an element whose values are this small against 1 may be nothing but rounding, and is tried on points moved by NUDGE
-SUSPICIOUS, NUDGE = 1e-6, 1e-10
+#: an element of smaller root-mean-square may be rounding error only: it is evaluated again at perturbed points
+SMALL_NORM, PERTURBATION = 1e-6, 1e-10
 
 
 class WeightedPoints(ABC):
@@ -29,13 +29,13 @@ class WeightedPoints(ABC):
 
     @cached_property
     def _rows(self) -> Rows:
-        """The points as the engine likes them; of many, a copy that not everyone needs."""
+        """The points in the engine's layout, a copy that is made on first use."""
         return self.engine.prepare(self.X, self.weights)
 
     @property
     @abstractmethod
     def target(self) -> Vector:
-        """Coordinates of the function that is sought."""
+        """Coordinates of the target."""
 
     @property
     def dimension(self) -> int | None:
@@ -53,7 +53,7 @@ class WeightedPoints(ABC):
         return float(np.sum(self.weights * values[0] * values[1]))
 
     def values(self, elements: Elements) -> NDArray[np.float64]:
-        """Values of elements at the points, (n_elements, n_points), finite or not."""
+        """Values of elements at the points: (n_elements, n_points), finite or not."""
         return self.engine.evaluate(elements, self._rows).astype(np.float64, copy=False)
 
     def coordinates(self, elements: Elements) -> NDArray[np.float64]:
@@ -65,36 +65,44 @@ class WeightedPoints(ABC):
         return values
 
     def _rounding_only(self, elements: Elements, values: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Which elements are zero but for rounding, such as x·(x·x) − (x·x)·x: other points, other rounding.
+        """Which elements are zero up to rounding, such as x·(x·x) − (x·x)·x.
 
-        A function moves little where its points do.  Only small elements are suspected, so this costs next to nothing.
+        Their values change at perturbed points by as much as they are.  Only elements of small norm are tested.
         """
         with np.errstate(all="ignore"):
-            lengths = np.sqrt(np.einsum("ij,ij->i", values, values))
-        suspects = np.flatnonzero(lengths <= SUSPICIOUS * np.sqrt(self.weights.sum()))
-        if len(suspects) == 0:
-            return suspects
-        chosen = as_programs(elements).subset(suspects)
-        moved = (
-            self.engine.evaluate(chosen, self.X * (1.0 - NUDGE)).astype(np.float64, copy=False) * self._roots
-        )
-        change = np.linalg.norm(moved - values[suspects], axis=1)
-        return np.compress(~(change <= 0.5 * lengths[suspects]), suspects)
+            norms = np.sqrt(np.einsum("ij,ij->i", values, values))
+        small = np.flatnonzero(norms <= SMALL_NORM * np.sqrt(self.weights.sum()))
+        if len(small) == 0:
+            return small
+        chosen = as_programs(elements).subset(small)
+        perturbed = self.engine.evaluate(chosen, self.X * (1.0 - PERTURBATION)).astype(np.float64, copy=False)
+        change = np.linalg.norm(perturbed * self._roots - values[small], axis=1)
+        return np.compress(~(change <= 0.5 * norms[small]), small)
 
     def scores(
         self, elements: Elements, residual: Vector, basis: NDArray[np.float64] | None = None
     ) -> Scores:
         vectors = residual[:, None] if basis is None else np.column_stack([residual, basis])
-        # The engine weighs both factors by w, and coordinates carry one √w already.
-        found = self.engine.inner_products(elements, self._rows, vectors / self._roots[:, None])
+        # The engine weights both factors by w, and coordinates are multiplied by √w already.
+        result = self.engine.inner_products(elements, self._rows, vectors / self._roots[:, None])
         with np.errstate(all="ignore"):
-            shadows = np.einsum("ij,ij->i", found.products[:, 1:], found.products[:, 1:])
-        return Scores(found.norms, found.products[:, 0], shadows)
+            projected_norms = np.einsum("ij,ij->i", result.products[:, 1:], result.products[:, 1:])
+        return Scores(result.norms, result.products[:, 0], projected_norms)
 
 
 class EmpiricalSpace(WeightedPoints):
-    """The space of functions on the rows of X, with target y; rows of weight zero are left out.
+    """Functions on the rows of X with ⟨f, g⟩ = Σ w_i f(x_i) g(x_i), and the target y.
 
+    Parameters
+    ----------
+    X, y : array_like of shape (n_rows, n_features), (n_rows,)
+    sample_weight : array_like of shape (n_rows,), optional
+        Weights w ≥ 0; rows of weight zero are dropped.
+    engine : Engine, optional
+        Evaluates expressions; `CompiledEngine()` by default.
+
+    Examples
+    --------
     >>> from fouriertree.expr import parse
     >>> space = EmpiricalSpace([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
     >>> space.inner(parse("x0"), parse("x0^2")), space.dimension
@@ -114,10 +122,10 @@ class EmpiricalSpace(WeightedPoints):
         matrix, values = as_array(X, dtype=np.float64, order="C"), as_array(y, dtype=np.float64)
         if matrix.ndim != 2 or values.shape != (len(matrix),):
             raise ValueError(
-                f"X must be (rows, columns) and y one value per row; got shapes {matrix.shape} and {values.shape}"
+                f"X must be (n_rows, n_features) and y (n_rows,); got shapes {matrix.shape} and {values.shape}"
             )
         if not np.isfinite(values).all():
-            raise ValueError("y has values that are not finite; remove those rows first")
+            raise ValueError("y has values that are not finite; remove these rows first")
         weights = np.ones(len(matrix)) if sample_weight is None else as_array(sample_weight, dtype=np.float64)
         if weights.shape != values.shape:
             raise ValueError(f"sample_weight must have one value per row, {len(matrix)}; got {weights.shape}")

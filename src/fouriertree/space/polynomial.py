@@ -8,6 +8,7 @@ from functools import cached_property
 from math import sqrt
 
 import numpy as np
+from numpy.polynomial.legendre import legmulx
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
@@ -15,16 +16,25 @@ from fouriertree.expr.polynomial import Polynomial, normal_form
 from fouriertree.space.base import Elements, Sample, Scores, Vector
 from fouriertree.space.quadrature import gauss_legendre
 
-#: numbers of points of the ladder of samples
-RUNGS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+#: numbers of quadrature nodes of the samples
+SAMPLE_SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 
 class PolynomialSpace:
-    """Polynomials on (a, b) with ⟨f, g⟩ = ∫ f g, exactly.
+    """Polynomials on (a, b) with ⟨f, g⟩ = ∫ f g in exact rational arithmetic: the reference for the other spaces.
 
-    Coordinates are those of the orthonormal Legendre polynomials: computed exactly and rounded once.  Polynomials
-    above `max_degree` have none.  Slow and certain: the oracle for the other spaces.
+    Coordinates are the coefficients of the orthonormal Legendre polynomials, computed exactly and rounded once.
 
+    Parameters
+    ----------
+    a, b : float or Fraction
+        The interval.
+    target : Polynomial or Expression, optional
+    max_degree : int, default=512
+        Polynomials of higher degree are not in the space.
+
+    Examples
+    --------
     >>> from fouriertree.expr import parse
     >>> space = PolynomialSpace(-1, 1)
     >>> space.exact_inner(parse("x0^2 + 1"), parse("x0^2"))
@@ -55,12 +65,10 @@ class PolynomialSpace:
     @cached_property
     def _polynomial(self) -> Polynomial:
         if self._target is None:
-            raise ValueError("this space has no target; give one: PolynomialSpace(a, b, target=…)")
+            raise ValueError("this space has no target; pass one: PolynomialSpace(a, b, target=…)")
         polynomial = self._target if isinstance(self._target, Polynomial) else normal_form(self._target)
         if polynomial.degree > self.max_degree:
-            raise ValueError(
-                f"the target has degree {polynomial.degree}, above max_degree = {self.max_degree}"
-            )
+            raise ValueError(f"the target has degree {polynomial.degree} > max_degree = {self.max_degree}")
         return polynomial
 
     @cached_property
@@ -68,12 +76,12 @@ class PolynomialSpace:
         return self._coordinates(self._polynomial)
 
     def samples(self) -> Sequence[Sample]:
-        """Gauss–Legendre points for polynomials of every degree up to the largest rung."""
+        """Gauss–Legendre nodes with weights, for polynomials of degrees below the largest number of nodes."""
         target = self._polynomial
-        rungs = [n for n in RUNGS if n > target.degree]
-        if not rungs:
-            raise ValueError(f"the target has degree {target.degree}; points serve degrees below {RUNGS[-1]}")
-        points = [gauss_legendre(float(self.a), float(self.b), n) for n in rungs]
+        sizes = [n for n in SAMPLE_SIZES if n > target.degree]
+        if not sizes:
+            raise ValueError(f"the target has degree {target.degree}; the maximum is {SAMPLE_SIZES[-1] - 1}")
+        points = [gauss_legendre(float(self.a), float(self.b), n) for n in sizes]
         return [(nodes[:, None], target.values(nodes), weights) for nodes, weights in points]
 
     def exact_inner(self, f: Expression | Polynomial, g: Expression | Polynomial) -> Fraction:
@@ -85,7 +93,7 @@ class PolynomialSpace:
         return float(self.exact_inner(f, g))
 
     def span_size(self, f: Expression) -> int:
-        """Number of powers of x with a coefficient other than zero."""
+        """Number of nonzero coefficients of f as a polynomial."""
         return normal_form(f).span_size
 
     def coordinates(self, elements: Elements) -> NDArray[np.float64]:
@@ -100,44 +108,35 @@ class PolynomialSpace:
         self, elements: Elements, residual: Vector, basis: NDArray[np.float64] | None = None
     ) -> Scores:
         vectors = self.coordinates(elements)
-        inside = vectors @ (np.empty((len(residual), 0)) if basis is None else basis)
-        norms, shadows = (np.einsum("ij,ij->i", matrix, matrix) for matrix in (vectors, inside))
-        return Scores(norms, vectors @ residual, shadows)
+        projected = vectors @ (np.empty((len(residual), 0)) if basis is None else basis)
+        norms, projected_norms = (np.einsum("ij,ij->i", matrix, matrix) for matrix in (vectors, projected))
+        return Scores(norms, vectors @ residual, projected_norms)
 
     def _coordinates(self, polynomial: Polynomial) -> Vector:
         """Coefficients of the orthonormal Legendre polynomials of (a, b)."""
         half, middle = (self.b - self.a) / 2, (self.a + self.b) / 2
-        legendre = legendre_coefficients(substitute_line(polynomial, half, middle).coefficients)
+        series = legendre_coefficients(compose_affine(polynomial, half, middle).coefficients)
         out = np.zeros(self.max_degree + 1)
-        for k, c in enumerate(legendre):
-            # ‖P_k‖² = 2/(2k+1) on (−1, 1), and lengths on (a, b) are `half` times as long.
+        for k, c in enumerate(series):
+            # ‖P_k‖² = 2/(2k+1) on (−1, 1), and `half` times that on (a, b).
             out[k] = float(c) * sqrt(2 * half / (2 * k + 1))
         return out
 
 
-def substitute_line(p: Polynomial, slope: Fraction, offset: Fraction) -> Polynomial:
+def compose_affine(p: Polynomial, slope: Fraction, offset: Fraction) -> Polynomial:
     """p(slope·x + offset)."""
     if slope == 1 and offset == 0:
         return p
-    line, total = Polynomial.of([offset, slope]), Polynomial(())
+    affine, total = Polynomial.of([offset, slope]), Polynomial(())
     for c in reversed(p.coefficients):
-        total = total * line + Polynomial.of([c])
+        total = total * affine + Polynomial.of([c])
     return total
 
 
 def legendre_coefficients(coefficients: Sequence[Fraction]) -> list[Fraction]:
-    """Legendre coefficients of Σ coefficients[i]·x**i, by Horner's rule in the Legendre basis.
-
-    Multiplication by x there is x·P_k = ((k+1)·P_{k+1} + k·P_{k−1}) / (2k+1).
-    """
-    series: list[Fraction] = []
+    """Legendre coefficients of Σ coefficients[i]·x**i, by Horner's rule in the Legendre basis, exactly."""
+    series = np.array([Fraction(0)])
     for c in reversed(coefficients):
-        shifted = [Fraction(0)] * (len(series) + 1)
-        for k, s in enumerate(series):
-            if s:
-                shifted[k + 1] += s * Fraction(k + 1, 2 * k + 1)
-                if k:
-                    shifted[k - 1] += s * Fraction(k, 2 * k + 1)
-        shifted[0] += c
-        series = shifted
-    return series
+        series = legmulx(series)
+        series[0] += c
+    return list(series)

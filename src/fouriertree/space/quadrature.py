@@ -21,7 +21,7 @@ Target = Expression | str | Polynomial | Callable[[Vector], Vector]
 
 @lru_cache(maxsize=64)
 def gauss_legendre(a: float, b: float, n: int) -> tuple[Vector, Vector]:
-    """Nodes and weights on (a, b): (n,) each, read-only, exact for polynomials up to degree 2n − 1."""
+    """Nodes and weights on (a, b): (n,) each, read-only; exact for polynomials up to degree 2n − 1."""
     nodes, weights = standard_nodes(n)
     half, middle = np.longdouble(b - a) / 2, np.longdouble(a + b) / 2
     scaled = (middle + half * nodes).astype(np.float64), (half * weights).astype(np.float64)
@@ -32,34 +32,39 @@ def gauss_legendre(a: float, b: float, n: int) -> tuple[Vector, Vector]:
 
 @lru_cache(maxsize=64)
 def standard_nodes(n: int) -> tuple[NDArray[np.longdouble], NDArray[np.longdouble]]:
-    """Nodes and weights on (−1, 1) in extended precision.
-
-    SciPy's are good to eleven digits at n = 500; two steps of Newton's method give the rest.
-    """
+    """Nodes and weights on (−1, 1) in extended precision."""
+    # SciPy's nodes have eleven correct digits at n = 500; two Newton steps give the rest.
     x: Any = roots_legendre(n)[0].astype(np.longdouble)
     for _ in range(2):
-        value, slope = legendre(n, x)
-        x = x - value / slope
-    slope = legendre(n, x)[1]
-    found = x, 2 / ((1 - x) * (1 + x) * slope**2)
-    for array in found:
-        array.flags.writeable = False
-    return found
+        value, derivative = legendre(n, x)
+        x = x - value / derivative
+    return x, 2 / ((1 - x) * (1 + x) * legendre(n, x)[1] ** 2)
 
 
 def legendre(n: int, x: Any) -> tuple[Any, Any]:
     """P_n(x) and its derivative, by the three-term recurrence."""
-    before, value = np.ones_like(x), x.copy()
+    previous, value = np.ones_like(x), x.copy()
     for k in range(1, n):
-        before, value = value, ((2 * k + 1) * x * value - k * before) / (k + 1)
-    return value, n * (before - x * value) / ((1 - x) * (1 + x))
+        previous, value = value, ((2 * k + 1) * x * value - k * previous) / (k + 1)
+    return value, n * (previous - x * value) / ((1 - x) * (1 + x))
 
 
 class QuadratureSpace(WeightedPoints):
-    """Functions of one variable on (a, b), by their values at n Gauss–Legendre nodes.
+    """L2(a, b) by Gauss–Legendre quadrature: ⟨f, g⟩ = Σ w_i f(x_i) g(x_i) ≈ ∫ f g.
 
-    Products of polynomials are integrated exactly up to degree 2n − 1; any other function approximately.
+    Parameters
+    ----------
+    a, b : float
+        The interval.
+    n : int
+        Number of nodes; polynomials are integrated exactly up to degree 2n − 1.
+    target : Expression, str, Polynomial or callable, optional
+        A callable maps the nodes (n,) to values (n,).
+    engine : Engine, optional
+        Evaluates expressions; `CompiledEngine()` by default.
 
+    Examples
+    --------
     >>> space = QuadratureSpace(-1, 1, 5, target="x0^4")
     >>> round(space.inner(parse("x0^2"), parse("x0^2")), 12), space.dimension
     (0.4, 5)
@@ -79,7 +84,7 @@ class QuadratureSpace(WeightedPoints):
     @property
     def target(self) -> Vector:
         if self._target is None:
-            raise ValueError("this space has no target; give one: QuadratureSpace(a, b, n, target=…)")
+            raise ValueError("this space has no target; pass one: QuadratureSpace(a, b, n, target=…)")
         return self._target
 
     def _values(self, target: Target) -> Vector:

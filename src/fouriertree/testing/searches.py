@@ -167,7 +167,7 @@ def check_a_run_goes_on_from_a_snapshot_as_if_nothing_had_happened(
         if snapshot is not None:
             kept.append(from_bytes(to_bytes(snapshot), problem.grammar.primitives))
 
-    whole = run(search, problem, BUDGET, seed=seed, keep=keep)
+    whole = run(search, problem, BUDGET, seed=seed, checkpoint=keep)
     assert kept, "the search never was where it could be gone on from"
     for snapshot in (kept[0], kept[len(kept) // 2], kept[-1]):
         state = search.restore(problem, seed, snapshot)

@@ -85,14 +85,14 @@ def check_scores_are_dots_of_coordinates(space: Space, rng: np.random.Generator)
     lengths = np.sqrt(norms)
     plain, full = space.scores(elements, residual), space.scores(elements, residual, basis)
     for scores in (plain, full):
-        assert scores.norms.shape == scores.products.shape == scores.shadows.shape == (5,)
+        assert scores.norms.shape == scores.products.shape == scores.projected_norms.shape == (5,)
         np.testing.assert_allclose(scores.norms, norms, rtol=TOLERANCE)
         error = np.abs(scores.products - vectors @ residual)
         assert (error <= TOLERANCE * lengths * np.linalg.norm(residual)).all()
-    np.testing.assert_array_equal(plain.shadows, 0.0)
-    shadows = np.square(vectors @ basis).sum(axis=1)
-    assert (np.abs(full.shadows - shadows) <= TOLERANCE * norms).all()
-    assert (full.shadows <= norms * (1 + TOLERANCE)).all()
+    np.testing.assert_array_equal(plain.projected_norms, 0.0)
+    projected_norms = np.square(vectors @ basis).sum(axis=1)
+    assert (np.abs(full.projected_norms - projected_norms) <= TOLERANCE * norms).all()
+    assert (full.projected_norms <= norms * (1 + TOLERANCE)).all()
 
 
 def check_samples_have_the_inner_product_of_the_space(space: Space, rng: np.random.Generator) -> None:

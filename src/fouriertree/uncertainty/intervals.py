@@ -1,4 +1,4 @@
-"""How far a prediction, or a number of a formula, may be off: from errors on rows not fitted, or in closed form."""
+"""Intervals of predictions and parameters: split conformal, or in closed form from a linearization."""
 
 from __future__ import annotations
 
@@ -11,42 +11,52 @@ from numpy.typing import ArrayLike, NDArray
 
 from fouriertree.engine.gradients import value_and_slopes
 from fouriertree.expr import Expression
-from fouriertree.expr.opcodes import CONST, USER_OPCODE_START
+from fouriertree.expr.opcodes import USER_OPCODE_START
 from fouriertree.model import Model
-from fouriertree.projection.refit import refit_constants
+from fouriertree.projection.refit import free_constants, refit_constants
 
 Floats = NDArray[np.float64]
+Rows = tuple[Floats, Floats, Floats]  #: X, y, weights
 
-#: directions in the numbers that change the values by less, relative to others, are not told by the data
+#: relative singular values of the Jacobian below this are zero
 RANK_TOLERANCE = 1e-10
-#: a number with a share of such a direction larger than this is not told either
+#: a parameter with a larger component in the null space of the Jacobian is not identified
 DETERMINED_TOLERANCE = 1e-6
+#: for the ceiling of a product such as 0.9·10, whose rounding error must not make it 10
+CEILING_TOLERANCE = 1e-9
 DIGITS = 6
 COLUMNS = ("term", "number", "value", "standard_error", "lower", "upper")
 
 
-# split-conformal -------------------------------------------------------------------------------------------------
 def conformal_quantile(scores: ArrayLike, level: float) -> float:
-    """The ⌈(m + 1)·level⌉-th smallest of m scores; infinite if there are too few for that.
+    """The ⌈(m + 1)·level⌉-th smallest of m scores; infinite if there are too few scores.
 
-    If the scores and that of a new row are exchangeable, the new one is at most this with probability `level` or
-    more, and less than 1/(m + 1) more where no two are equal: whatever their distribution, and whatever the formula.
+    If the scores and the score of a new row are exchangeable, the new one is at most this with a probability of at
+    least `level`, and less than level + 1/(m + 1) without ties, for any distribution and any expression.
 
     >>> conformal_quantile([3.0, 1.0, 2.0, 4.0], 0.8), conformal_quantile([3.0, 1.0, 2.0], 0.8)
     (4.0, inf)
     """
     _check_level(level)
     ordered = np.sort(np.asarray(scores, dtype=np.float64).ravel())
-    # 0.9·10 is 9 on paper; a rounding error must not make it 10.
-    rank = ceil((len(ordered) + 1) * level - 1e-9)
+    rank = ceil((len(ordered) + 1) * level - CEILING_TOLERANCE)
     if rank > len(ordered) or np.isnan(ordered[rank - 1]):
         return np.inf
     return float(ordered[rank - 1])
 
 
 def prediction_bounds(values: ArrayLike, scores: ArrayLike, level: float) -> tuple[Floats, Floats]:
-    """(lower, upper) around predicted values: (n_rows,) each, the same width everywhere.
+    """Conformal prediction intervals (lower, upper), (n_rows,) each: values ± `conformal_quantile(scores, level)`.
 
+    Parameters
+    ----------
+    values, scores : array_like of shape (n_rows,) and (m,)
+        Predicted values, and absolute errors on rows that were not fitted to (see `calibration_scores`).
+    level : float
+        Coverage, between 0 and 1.
+
+    Examples
+    --------
     >>> prediction_bounds([1.0, 5.0], [0.5, 0.1, 0.2, 0.3], 0.8)
     (array([0.5, 4.5]), array([1.5, 5.5]))
     """
@@ -55,25 +65,20 @@ def prediction_bounds(values: ArrayLike, scores: ArrayLike, level: float) -> tup
 
 
 def min_scores_for(level: float) -> int:
-    """Scores that are needed for bounds of this level that are finite.
+    """The number of scores from which bounds of this level are finite.
 
     >>> [min_scores_for(level) for level in (0.8, 0.9, 0.95)]
     [4, 9, 19]
     """
     _check_level(level)
-    return ceil(level / (1.0 - level) - 1e-9)
+    return ceil(level / (1.0 - level) - CEILING_TOLERANCE)
 
 
 def validation_scores(
-    expression: Expression, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None, seen: NDArray[np.bool_]
+    expression: Expression, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None, training: NDArray[np.bool_]
 ) -> Floats:
-    """|y − predicted| on the rows that were not seen, by the formula with its numbers fitted to those that were.
-
-    Numbers are fitted by least squares; with another loss, use the errors of the formula that was fitted with it.
-    """
-    table, target, given = _rows(X, y, weights)
-    fitted = refit_constants(expression, table[seen], target[seen], given[seen])
-    return np.abs(target[~seen] - fitted.evaluate(table[~seen]))
+    """Absolute errors on the validation set, with the constants refitted to the training set by least squares."""
+    return _absolute_errors(expression, as_rows(X, y, weights), ~training)
 
 
 def cross_validation_scores(
@@ -83,21 +88,26 @@ def cross_validation_scores(
     weights: ArrayLike | None = None,
     folds: int | None = None,
 ) -> Floats:
-    """|y − predicted| on every row, by the formula with its numbers fitted to the rows of other folds: (n_rows,).
+    """Absolute errors of a cross-validation in which the constants are refitted: (n_rows,).
 
-    For data too small to hold rows back; as many folds as rows, which None means, leave out one at a time.  The form
-    of the formula was chosen with all rows, which these scores do not know: they are somewhat too small.
+    Leave-one-out by default.  The form of the expression was chosen with all rows, so these errors are optimistic.
     """
-    table, target, given = _rows(X, y, weights)
-    if len(target) < 2:
+    rows = as_rows(X, y, weights)
+    n = len(rows[1])
+    if n < 2:
         return np.zeros(0)  # nothing is left to fit to
-    found = np.empty(len(target))
-    fold_of = np.arange(len(target)) % (len(target) if folds is None else folds)
+    errors = np.empty(n)
+    fold_of = np.arange(n) % (n if folds is None else folds)
     for fold in np.unique(fold_of):
-        out = fold_of == fold
-        fitted = refit_constants(expression, table[~out], target[~out], given[~out])
-        found[out] = np.abs(target[out] - fitted.evaluate(table[out]))
-    return found
+        errors[fold_of == fold] = _absolute_errors(expression, rows, fold_of == fold)
+    return errors
+
+
+def _absolute_errors(expression: Expression, rows: Rows, test: NDArray[np.bool_]) -> Floats:
+    """|y − predicted| on the test rows, with the constants refitted to the others."""
+    (X, y, weights), train = rows, ~test
+    fitted = refit_constants(expression, X[train], y[train], weights[train])
+    return np.abs(y[test] - fitted.evaluate(X[test]))
 
 
 def calibration_scores(
@@ -105,26 +115,45 @@ def calibration_scores(
     X: ArrayLike,
     y: ArrayLike,
     weights: ArrayLike | None,
-    seen: NDArray[np.bool_],
+    training: NDArray[np.bool_],
     level: float,
 ) -> Floats:
-    """Scores for bounds of this level: of the rows that were not seen if they are enough, else by leaving one out."""
-    if np.count_nonzero(~seen) >= min_scores_for(level):
-        return validation_scores(expression, X, y, weights, seen)
+    """Scores |y − predicted| for `prediction_bounds`, with the constants refitted by least squares.
+
+    Parameters
+    ----------
+    expression, X, y, weights : Expression, (n_rows, n_features), (n_rows,), (n_rows,) or None
+    training : ndarray of bool of shape (n_rows,)
+        The training set; the other rows are the validation set.
+    level : float
+        Coverage of the bounds: a validation set too small for it gives leave-one-out scores of all rows instead.
+    """
+    if np.count_nonzero(~training) >= min_scores_for(level):
+        return validation_scores(expression, X, y, weights, training)
     return cross_validation_scores(expression, X, y, weights)
 
 
-# closed form -----------------------------------------------------------------------------------------------------
 def linear_intervals(
     model: Model, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None, level: float = 0.95
 ) -> pd.DataFrame:
-    """The fitted numbers of a model with their standard errors and bounds: one row per number.
+    """Confidence intervals of the parameters of a model, by linearization (delta method) and Student's t.
 
-    The formula is replaced by its tangent in all of its numbers (the delta method), and the bounds are those of linear
-    least squares, by Student's t.  They hold for errors that are independent and of one variance (of variance
-    ∝ 1/weight with weights).  They know nothing of the search: the form was chosen with the same data, so take them
-    as the least uncertainty there is.  A number that the data do not determine has infinite bounds.
+    They assume independent errors of equal variance (∝ 1/weight) and ignore the selection of the form on the same
+    data, so they are lower bounds of the uncertainty.  A parameter that is not identified has infinite bounds.
 
+    Parameters
+    ----------
+    model, X, y, weights : Model, (n_rows, n_features), (n_rows,), (n_rows,) or None
+        The model, and the data that it was fitted to.
+    level : float, default=0.95
+
+    Returns
+    -------
+    DataFrame
+        One row per parameter: term, number ("coefficient" or "inside"), value, standard_error, lower, upper.
+
+    Examples
+    --------
     >>> from fouriertree.expr import parse
     >>> X = np.arange(6.0)[:, None]
     >>> y = 2 * X[:, 0] + 1 + 0.1 * np.array([1, -1, 1, -1, 1, -1])
@@ -132,12 +161,12 @@ def linear_intervals(
     >>> table[["term", "lower", "upper"]].round(2).values.tolist()
     [['1', 0.75, 1.25], ['x0', 1.92, 2.08]]
     """
-    fit = _Tangent.of(model, *_rows(X, y, weights))
-    errors = fit.standard_errors()
-    reach = fit.quantile(level) * errors
+    fit = _Linearization.of(model, *as_rows(X, y, weights))
+    errors = np.sqrt(fit.variance_along(np.eye(len(fit.parameters))))
+    half_widths = fit.quantile(level) * errors
     cells = [
-        (term, number, value, error, value - width, value + width)
-        for (term, number, value), error, width in zip(fit.numbers, errors, reach, strict=True)
+        (*parameter, error, parameter[2] - half_width, parameter[2] + half_width)
+        for parameter, error, half_width in zip(fit.parameters, errors, half_widths, strict=True)
     ]
     return pd.DataFrame(cells, columns=list(COLUMNS))
 
@@ -151,89 +180,98 @@ def linear_prediction_bounds(
     level: float = 0.95,
     noise: bool = True,
 ) -> tuple[Floats, Floats]:
-    """(lower, upper) for new rows: of what will be measured there, or without `noise` of the formula's own value.
+    """Intervals (lower, upper) for new rows, (n_new,) each, with the assumptions of `linear_intervals`.
 
-    With the assumptions of `linear_intervals`.  The noise of a new row is that of a row of mean weight.
+    Parameters
+    ----------
+    model, X, y, weights, level
+        As for `linear_intervals`.
+    X_new : array_like of shape (n_new, n_features)
+    noise : bool, default=True
+        Prediction intervals of new observations, with the noise of a row of mean weight; otherwise confidence intervals
+        of the model's value.
     """
-    fit = _Tangent.of(model, *_rows(X, y, weights))
+    fit = _Linearization.of(model, *as_rows(X, y, weights))
     values, slopes, _ = _slopes(model, np.asarray(X_new, dtype=np.float64))
     variance = fit.variance_along(slopes) + (fit.variance if noise else 0.0)
-    reach = fit.quantile(level) * np.sqrt(variance)
-    return values - reach, values + reach
+    half_widths = fit.quantile(level) * np.sqrt(variance)
+    return values - half_widths, values + half_widths
 
 
-Numbers = list[tuple[str, str, float]]
+Parameters = list[tuple[str, str, float]]  #: (term, kind, value)
 
 
 @dataclass(frozen=True)
-class _Tangent:
-    """A model as a linear function of its numbers, near those that it has."""
+class _Linearization:
+    """The SVD of the Jacobian of a model by its parameters, with columns of unit norm."""
 
-    numbers: Numbers  #: (term, what the number is, value)
-    lengths: Floats  #: of the slopes, which are divided by them
-    directions: Floats  #: combinations of numbers that the data tell: (rank, p)
-    sizes: Floats  #: how strongly: (rank,)
-    spare: int  #: rows that are left to tell the noise from
+    parameters: Parameters
+    norms: Floats  #: (p,) of the columns before
+    directions: Floats  #: (rank, p) right singular vectors
+    singular_values: Floats  #: (rank,)
+    degrees_of_freedom: int
     variance: float  #: of the noise in a row of mean weight
 
     @classmethod
-    def of(cls, model: Model, X: Floats, y: Floats, weights: Floats) -> _Tangent:
-        counted = weights > 0.0
-        X, y, weights = X[counted], y[counted], weights[counted]
+    def of(cls, model: Model, X: Floats, y: Floats, weights: Floats) -> _Linearization:
+        used = weights > 0.0
+        X, y, weights = X[used], y[used], weights[used]
         roots = np.sqrt(weights / weights.mean())
-        values, slopes, numbers = _slopes(model, X)
-        design = (roots * slopes).T
-        lengths = np.linalg.norm(design, axis=0)
-        lengths[~(lengths > 0.0)] = 1.0
-        _, sizes, directions = np.linalg.svd(design / lengths, full_matrices=False)
-        told = sizes > RANK_TOLERANCE * np.max(sizes, initial=0.0)
-        spare = len(y) - int(np.count_nonzero(told))
+        values, slopes, parameters = _slopes(model, X)
+        jacobian = (roots * slopes).T
+        norms = np.linalg.norm(jacobian, axis=0)
+        norms[~(norms > 0.0)] = 1.0
+        _, singular_values, directions = np.linalg.svd(jacobian / norms, full_matrices=False)
+        nonzero = singular_values > RANK_TOLERANCE * np.max(singular_values, initial=0.0)
+        freedom = len(y) - int(np.count_nonzero(nonzero))
         residual = roots * (y - values)
-        variance = float(residual @ residual) / spare if spare > 0 else np.inf
-        return cls(numbers, lengths, directions[told], sizes[told], spare, variance)
+        variance = float(residual @ residual) / freedom if freedom > 0 else np.inf
+        return cls(parameters, norms, directions[nonzero], singular_values[nonzero], freedom, variance)
 
     def quantile(self, level: float) -> float:
         from scipy.stats import t
 
         _check_level(level)
-        return float(t.ppf(0.5 + 0.5 * level, self.spare)) if self.spare > 0 else np.inf
-
-    def standard_errors(self) -> Floats:
-        return np.sqrt(self.variance_along(np.eye(len(self.numbers))))
+        return (
+            float(t.ppf(0.5 + 0.5 * level, self.degrees_of_freedom))
+            if self.degrees_of_freedom > 0
+            else np.inf
+        )
 
     def variance_along(self, slopes: Floats) -> Floats:
-        """Variance of Σ slopes·numbers for every column of (p, n): infinite where the data do not tell it."""
-        scaled = slopes / self.lengths[:, None]
-        along = self.directions @ scaled
-        rest = np.linalg.norm(scaled - self.directions.T @ along, axis=0)
-        found: Floats = self.variance * np.sum((along / self.sizes[:, None]) ** 2, axis=0)
-        return np.where(rest > DETERMINED_TOLERANCE * np.linalg.norm(scaled, axis=0), np.inf, found)
+        """Variance of Σ slopes·parameters for every column of (p, n): infinite where it is not identified."""
+        scaled = slopes / self.norms[:, None]
+        components = self.directions @ scaled
+        null = np.linalg.norm(scaled - self.directions.T @ components, axis=0)
+        variance: Floats = self.variance * np.sum((components / self.singular_values[:, None]) ** 2, axis=0)
+        return np.where(null > DETERMINED_TOLERANCE * np.linalg.norm(scaled, axis=0), np.inf, variance)
 
 
-def _slopes(model: Model, X: Floats) -> tuple[Floats, Floats, Numbers]:
-    """Values (n,), slopes by the coefficients and by the numbers inside of the terms (p, n), and what they are."""
-    total, slopes, numbers = np.zeros(len(X)), [], []
+def _slopes(model: Model, X: Floats) -> tuple[Floats, Floats, Parameters]:
+    """Values (n,), derivatives by the coefficients and by the constants inside of terms (p, n), and these."""
+    total, slopes, parameters = np.zeros(len(X)), [], []
     for coefficient, term in zip(model.coefficients, model.expressions, strict=True):
         text = term.text(model.names, DIGITS)
-        free = (term.op == CONST) & (term.const != 1.0)
+        free = free_constants(term)
         if (term.op >= USER_OPCODE_START).any():
-            # Numbers inside of operators of one's own are not fitted.
+            # Constants of terms with user-defined operators are not fitted.
             value, inner, free = term.evaluate(X), np.zeros((0, len(X))), np.zeros(len(term), bool)
         else:
             value, inner = value_and_slopes(term, X, free)
         total += coefficient * value
         slopes += [value[None], coefficient * inner]
-        numbers.append((text, "coefficient", coefficient))
-        numbers += [(text, "inside", float(number)) for number in term.const[free]]
-    return total, np.concatenate([np.zeros((0, len(X))), *slopes]), numbers
+        parameters.append((text, "coefficient", coefficient))
+        parameters += [(text, "inside", float(constant)) for constant in term.const[free]]
+    return total, np.concatenate([np.zeros((0, len(X))), *slopes]), parameters
 
 
-def _rows(X: ArrayLike, y: ArrayLike, weights: ArrayLike | None) -> tuple[Floats, Floats, Floats]:
+def as_rows(X: ArrayLike, y: ArrayLike, weights: ArrayLike | None) -> Rows:
+    """X, y and weights (1 by default) as float64, or ValueError for different numbers of rows."""
     table, target = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    given = np.ones(len(target)) if weights is None else np.asarray(weights, dtype=np.float64)
-    if not len(table) == len(target) == len(given):
-        raise ValueError(f"X, y and weights have {len(table)}, {len(target)} and {len(given)} rows")
-    return table, target, given
+    weight = np.ones(len(target)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if not len(table) == len(target) == len(weight):
+        raise ValueError(f"X, y and weights have {len(table)}, {len(target)} and {len(weight)} rows")
+    return table, target, weight
 
 
 def _check_level(level: float) -> None:

@@ -32,7 +32,7 @@ def test_the_papers_problems_are_there():
 
 
 def test_a_name_is_not_taken_twice_by_accident(mine):
-    with pytest.raises(ValueError, match="there is a problem 'mine' already"):
+    with pytest.raises(ValueError, match="'mine' is registered already"):
         register_problem(Benchmark("mine", "x0"))
     assert register_problem(Benchmark("mine", "x0"), replace=True).formula == "x0"
 
@@ -44,10 +44,10 @@ def test_a_name_is_not_taken_twice_by_accident(mine):
         (Benchmark("bad", "x0", (1.0, 1.0)), "a < b"),
         (Benchmark("bad", "x0", n_points=0), "at least one point"),
         (Benchmark("bad", "sinn(x0)"), "sin"),
-        (LargeScalePolynomial(3), "no name of its own"),
+        (LargeScalePolynomial(3), "has no name"),
     ],
 )
-def test_a_problem_that_no_run_could_start_with_is_refused(problem, message):
+def test_an_invalid_problem_is_rejected(problem, message):
     with pytest.raises(ValueError, match=message):
         register_problem(problem)
     assert "bad" not in registered_problems()
@@ -62,5 +62,5 @@ def test_a_polynomial_is_registered_under_a_name_of_its_own():
 
 
 def test_an_unknown_name_says_which_there_are():
-    with pytest.raises(ValueError, match=r"unknown problem 'koza9'; there are koza1, .*register_problem"):
+    with pytest.raises(ValueError, match=r"unknown problem 'koza9'; add it with register_problem.*'koza1', "):
         get_problem("koza9")

@@ -88,7 +88,7 @@ def test_a_run_with_helpers_goes_on_from_a_snapshot(problem, alone, watched):
         if watched and watched[0].steps == 3 and (snapshot := search.snapshot(standing.state)) is not None:
             kept.append(snapshot)
 
-    run(search, problem, BUDGET, keep=keep)
+    run(search, problem, BUDGET, checkpoint=keep)
     state = search.restore(problem, 0, kept[0])
     while BUDGET.reason_to_stop(0, 0.0, 1.0, state.progress.candidates) is None:
         state, _ = search.step(problem, state, BUDGET)

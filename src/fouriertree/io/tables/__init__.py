@@ -1,1 +1,1 @@
-"""Tables of any format in, numbers out: CSV, TSV, Parquet, Excel, compressed or from a pipe; one set of checks."""
+"""Table files as float64: CSV, TSV, Parquet and Excel, compressed or from a pipe, with one set of checks."""

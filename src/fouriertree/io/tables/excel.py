@@ -13,28 +13,19 @@ from zipfile import BadZipFile
 import pandas as pd
 
 from fouriertree.errors import InputError, listed, suggestion
-from fouriertree.io.tables.source import Source, reading
+from fouriertree.io.tables.source import Source, optional_package, reading
 from fouriertree.io.tables.table import Table, check_names, named
 
 SUFFIXES = ("xlsx", "xlsm")
 OLD_SUFFIX = "xls"
 
 
-def openpyxl() -> Any:
-    try:
-        import openpyxl
-    except ImportError:
-        raise InputError("Excel files need a package: pip install 'fouriertree[excel]'") from None
-    return openpyxl
-
-
 def read(source: Source, sheet: str | None) -> Table:
-    """The sheet of that name, or the first; its first row that is not empty names the columns."""
+    """The sheet of that name, or the first; its first nonempty row has the names of the columns."""
     book = open_book(source)
     page = chosen(source.name, book.worksheets, sheet)
-    rows = [
-        (number, cells) for number, cells in enumerate(page.iter_rows(values_only=True), 1) if filled(cells)
-    ]
+    numbered = enumerate(page.iter_rows(values_only=True), 1)
+    rows = [(number, cells) for number, cells in numbered if not all(map(empty, cells))]
     if not rows:
         raise InputError(f"{source.name} is empty; it needs a header line with the names of the columns")
     (first, header), *below = rows
@@ -43,14 +34,16 @@ def read(source: Source, sheet: str | None) -> Table:
     names = ["" if empty(cell) else str(cell).strip() for cell in header[:width]]
     check_names(source.name, names)
     cells = [[plain(cell) for cell in row[:width]] for _, row in below]
-    notes = several_sheets(source.name, book.worksheets) if sheet is None else ()
-    return Table(source.name, pd.DataFrame(cells, columns=named(names)), notes=notes)
+    notes, n = [], len(book.worksheets)
+    if sheet is None and n > 1:
+        notes = [f"{source.name} has {n} sheets; the first, {page.title!r}, is read; choose with --sheet"]
+    return Table(source.name, pd.DataFrame(cells, columns=named(names)), notes=tuple(notes))
 
 
 def open_book(source: Source) -> Any:
-    package = openpyxl()
+    package = optional_package("openpyxl", "Excel")
     try:
-        # It warns about decorations of the sheet, which we do not read.
+        # openpyxl warns about formatting, which is not read.
         with reading(source.name), source.open() as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return package.load_workbook(BytesIO(file.read()), data_only=True)
@@ -72,22 +65,12 @@ def chosen(name: str, sheets: Sequence[Any], wanted: str | None) -> Any:
     return sheets[titles.index(wanted)]
 
 
-def several_sheets(name: str, sheets: Sequence[Any]) -> tuple[str, ...]:
-    if len(sheets) == 1:
-        return ()
-    return (f"{name} has {len(sheets)} sheets; the first, {sheets[0].title!r}, is read; choose with --sheet",)
-
-
 def check_merged(name: str, page: Any, header: int) -> None:
     for span in page.merged_cells.ranges:
         if span.min_row <= header <= span.max_row and span.max_col > span.min_col:
             raise InputError(
-                f"{name} has merged cells in its header ({span}); give every column a name of its own, in one row"
+                f"{name} has merged cells in its header ({span}); give every column its own name, in one row"
             )
-
-
-def filled(cells: Sequence[Any]) -> bool:
-    return not all(map(empty, cells))
 
 
 def empty(cell: Any) -> bool:
@@ -95,14 +78,14 @@ def empty(cell: Any) -> bool:
 
 
 def plain(cell: Any) -> Any:
-    """Text for a date or a time, None for an empty cell."""
+    """The cell, with dates and times as text and None for an empty cell."""
     if empty(cell):
         return None
     return str(cell) if isinstance(cell, date | time | timedelta) else cell
 
 
 def write(cells: pd.DataFrame) -> bytes:
-    book = openpyxl().Workbook(write_only=True)
+    book = optional_package("openpyxl", "Excel").Workbook(write_only=True)
     sheet = book.create_sheet()
     sheet.append(list(cells.columns))
     for row in cells.itertuples(index=False):
@@ -113,5 +96,5 @@ def write(cells: pd.DataFrame) -> bytes:
 
 
 def missing(cell: Any) -> bool:
-    """What a sheet has no number for."""
+    """Whether the cell has no representation in a sheet."""
     return cell is None or (isinstance(cell, float) and not math.isfinite(cell))

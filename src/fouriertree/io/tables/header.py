@@ -1,4 +1,4 @@
-"""The header of a table in text: its separator and its names.  Imports nothing heavy, for completion in a shell."""
+"""The header of a text table: separator and names.  Shell completion uses it, so pandas is not imported here."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from fouriertree.io.tables.source import Source, reading
 
 SEPARATORS = ",;\t"
 TAB_SUFFIXES = ("tsv", "tab")
-#: lines that a header may have, inside of quotes
-MOST_LINES = 100
+#: maximum number of lines of a header, inside of quotes
+MAX_LINES = 100
 
 
 def composed(name: str) -> str:
-    """Letters with their accents in one piece (NFC), since macOS and Windows type the same letter differently."""
+    """The name in Unicode normal form C: macOS and Windows encode accented letters differently."""
     return normalize("NFC", name)
 
 
@@ -29,7 +29,7 @@ def read_header(source: Source) -> tuple[str, list[str]]:
         names = {separator: names_in(record, separator) for separator in SEPARATORS}
     except csv.Error as error:  # a cell of more than 131,072 characters
         raise InputError(f"{source.name} is not a CSV file: its header has a {error}") from None
-    # The first of those that make most columns, so that commas win a tie; rather one that leaves no quote in a name.
+    # The separator with most columns, preferably one that leaves no quote in a name; commas win ties.
     separator = max(
         SEPARATORS, key=lambda one: (len(names[one]) > 1 and is_clean(record, one), len(names[one]))
     )
@@ -53,7 +53,7 @@ def is_clean(record: str, separator: str) -> bool:
 
 
 def first_record(source: Source) -> str:
-    """The first line that is not blank, with those that follow it as long as a quote is open."""
+    """The first line that is not blank, and the lines after it while a quote is open."""
     lines: list[str] = []
     with reading(source.name), source.lines() as text:
         for line in text:
@@ -61,7 +61,7 @@ def first_record(source: Source) -> str:
                 lines.append(line)
             if lines and "".join(lines).count('"') % 2 == 0:
                 return "".join(lines)
-            if len(lines) == MOST_LINES:
+            if len(lines) == MAX_LINES:
                 break
-    # A quote that stays open is part of a name, such as 5".
+    # A quote that is never closed is part of a name, such as 5".
     return lines[0] if lines else ""

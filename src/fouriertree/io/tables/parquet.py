@@ -8,22 +8,14 @@ from typing import Any
 import pandas as pd
 
 from fouriertree.errors import InputError
-from fouriertree.io.tables.source import Source, reading
+from fouriertree.io.tables.source import Source, optional_package, reading
 from fouriertree.io.tables.table import Table, check_names, named
 
 SUFFIXES = ("parquet", "pq")
 
 
-def pyarrow() -> Any:
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise InputError("Parquet files need a package: pip install 'fouriertree[parquet]'") from None
-    return pyarrow
-
-
 def read(source: Source) -> Table:
-    arrow = pyarrow()
+    arrow = optional_package("pyarrow.parquet", "Parquet")
     try:
         with reading(source.name), source.open() as file:
             table = arrow.parquet.ParquetFile(file).read()
@@ -38,7 +30,7 @@ def read(source: Source) -> Table:
 
 
 def plain(arrow: Any, column: Any) -> pd.Series:
-    """Numbers as numbers, everything else as text: a date must not pass for a number of nanoseconds."""
+    """Numeric columns as numbers, others as text: a date must not be read as a number of nanoseconds."""
     kinds = arrow.types
     if kinds.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -52,7 +44,7 @@ def plain(arrow: Any, column: Any) -> pd.Series:
 
 
 def write(cells: pd.DataFrame) -> bytes:
-    arrow = pyarrow()
+    arrow = optional_package("pyarrow.parquet", "Parquet")
     file = BytesIO()
     arrow.parquet.write_table(arrow.Table.from_pandas(cells, preserve_index=False), file)
     return file.getvalue()

@@ -1,4 +1,4 @@
-"""One reader for all tables; what is inside is told by the name of the file."""
+"""The reader of all table files; the suffix gives the format."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from fouriertree.io.tables import excel, parquet, text
 from fouriertree.io.tables.source import source_of
 from fouriertree.io.tables.table import Table
 
-#: suffixes of files that may be tables
+#: suffixes of table files
 SUFFIXES = ("csv", "tsv", "tab", "txt", *parquet.SUFFIXES, *excel.SUFFIXES)
 
 
 def read_table(path: Path, sheet: str | None = None) -> Table:
-    """The table of a file, or of the standard input for `-`; `sheet` is one of an Excel workbook."""
+    """The table in a file, or in the standard input for `-`; `sheet` selects a sheet of an Excel workbook."""
     source = source_of(path)
     if source.suffix in excel.SUFFIXES:
         return excel.read(source, sheet)

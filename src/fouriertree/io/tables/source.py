@@ -1,4 +1,4 @@
-"""Where the bytes of a table come from: a file, a pipe or the standard input, compressed or not."""
+"""The bytes of a table: from a file, a pipe or the standard input, compressed or not."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from fouriertree.errors import InputError, unreadable
 
-#: the name that stands for the standard input, and for the standard output
+#: the path that denotes the standard input, or the standard output
 DASH = Path("-")
 GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
 class Source:
-    """Bytes that can be read more than once; what is compressed comes out plain.  `name` is for sentences."""
+    """Bytes that can be read more than once, decompressed.  `name` is for messages."""
 
     name: str
     suffix: str = ""
@@ -36,12 +36,12 @@ class Source:
         return cast(BinaryIO, gzip.open(self.path)) if compressed else self.path.open("rb")
 
     def lines(self) -> TextIOWrapper:
-        """Its text in UTF-8, with or without a byte order mark."""
+        """The content as UTF-8 text, with or without a byte order mark."""
         return TextIOWrapper(self.open(), encoding="utf-8-sig", newline="")
 
 
 def source_of(path: Path) -> Source:
-    """The file; what comes through a pipe comes once, and is kept."""
+    """The source of a path; the content of a pipe is read at once, since it can be read only once."""
     if path == DASH:
         return Source("the standard input", content=uncompressed("the standard input", read_stdin()))
     suffix = "".join(path.suffixes[-2:]).lower().removesuffix(".gz").rpartition(".")[2]
@@ -64,9 +64,18 @@ def uncompressed(name: str, content: bytes) -> bytes:
         return gzip.decompress(content) if content.startswith(GZIP) else content
 
 
+def optional_package(module: str, file_format: str) -> Any:
+    """The top-level package of a module, or InputError with the extra to install."""
+    try:
+        return __import__(module)
+    except ImportError:
+        command = f"pip install 'fouriertree[{file_format.lower()}]'"
+        raise InputError(f"{file_format} files need a package: {command}") from None
+
+
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Inside, bytes are read and taken for text; what goes wrong is said in our words."""
+    """Turn errors of reading, decompressing and decoding into InputError."""
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile):

@@ -1,6 +1,6 @@
-"""A table that has been read: columns by name, cells as finite numbers, and a sentence for every other cell.
+"""A table in memory: columns by name, as finite float64 values or with a message about the first invalid cell.
 
-Rows are counted from 1, below the header; blank lines are no rows.
+Rows are counted from 1, below the header; blank lines are not counted.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from fouriertree.io.numbers import is_number
 from fouriertree.io.tables.header import composed
 from fouriertree.io.tables.source import Source
 
-#: what pandas calls a column without a name, and an index that it writes to Parquet
+#: names by pandas of columns without a name, and of an index in a Parquet file
 NO_NAME = re.compile(r"Unnamed: \d+|__index_level_\d+__")
 
 
 @dataclass(frozen=True)
 class Notation:
-    """How a table is written as text."""
+    """The notation of a text table."""
 
     source: Source
     separator: str
@@ -34,7 +34,7 @@ class Notation:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells under composed names; `name` is for sentences, and `notation` is there for text alone."""
+    """Cells under normalized names; `name` is for messages, and `notation` is None unless the table is text."""
 
     name: str
     cells: pd.DataFrame
@@ -50,56 +50,49 @@ class Table:
 
     @property
     def nameless(self) -> list[str]:
-        """The columns that have only the name that pandas gave them."""
+        """The columns without a name, by the names that pandas gives them."""
         return [name for name in self.names if NO_NAME.fullmatch(name)]
 
     @property
     def starts_with_data(self) -> bool:
-        """Whether the names are numbers; those that pandas made unique, 1 and 1.1, are numbers still."""
+        """Whether all names are numbers, as if the header were missing."""
         return all(is_number(name) for name in self.names)
 
     def column(self, name: str) -> str:
-        """The column that the user means by `name`, or InputError."""
-        found = composed(name)
-        if found in self.names:
-            return found
-        hint = suggestion(found, self.names) or ";"
-        doubt = "; the first line looks like data, not names" if self.starts_with_data else ""
+        """The column called `name`, or InputError."""
+        column = composed(name)
+        if column in self.names:
+            return column
+        hint = suggestion(column, self.names) or ";"
+        note = "; the first line looks like data, not names" if self.starts_with_data else ""
         raise InputError(
-            f"{self.name} has no column {name!r}{hint} its columns are {listed(self.names)}{doubt}"
+            f"{self.name} has no column {name!r}{hint} its columns are {listed(self.names)}{note}"
         )
 
     def numbers(self, names: Sequence[str], advice: str) -> NDArray[np.float64]:
-        """The named columns as finite numbers: (n_rows, n_names); `advice` ends the sentence about a text column."""
+        """The columns as finite values: (n_rows, n_names); `advice` ends the message about a text column."""
         columns = [column_of_numbers(self.name, name, self.cells[name], advice) for name in names]
         return np.column_stack(columns) if columns else np.empty((len(self), 0))
 
 
 def check_names(table: str, names: Sequence[str]) -> None:
-    """InputError for a name that two columns have."""
-    twice = [name for name, times in Counter(map(composed, names)).items() if times > 1 and name]
-    if twice:
-        raise InputError(f"{table} has more than one column called {twice[0]!r}; rename all but one of them")
+    """InputError if two columns have the same name."""
+    repeated = [name for name, times in Counter(map(composed, names)).items() if times > 1 and name]
+    if repeated:
+        raise InputError(f"{table} has more than one column called {repeated[0]!r}; rename all but one")
 
 
 def named(names: Sequence[str]) -> list[str]:
-    """The names, and for a column without one what pandas calls it."""
+    """The names, with pandas' name for a column without one."""
     return [composed(name) if name.strip() else f"Unnamed: {i}" for i, name in enumerate(names)]
 
 
 def as_numbers(cells: pd.Series) -> pd.Series:
-    """The cells as numbers, and NaN where one is text."""
+    """The cells as numbers, NaN for text."""
     try:
         return pd.to_numeric(cells, errors="coerce")
-    except OverflowError:  # pandas takes whole numbers beyond float64 for whole numbers all the same
-        return cells.map(number_or_nan)
-
-
-def number_or_nan(cell: object) -> float:
-    try:
-        return float(str(cell))
-    except ValueError:
-        return np.nan
+    except OverflowError:  # pandas raises it for integers beyond float64
+        return cells.map(lambda cell: float(str(cell)) if is_number(str(cell)) else np.nan)
 
 
 def column_of_numbers(table: str, name: str, cells: pd.Series, advice: str) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Tables in text: cells separated by commas, semicolons or tabs."""
+"""Text tables: cells separated by commas, semicolons or tabs."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from fouriertree.io.tables.header import composed, read_header
 from fouriertree.io.tables.source import Source, reading
 from fouriertree.io.tables.table import Notation, Table, check_names
 
-# From version 3 on, pandas reads every number exactly without being asked, and objects to being asked.
+# pandas 3 always parses floats exactly and rejects the option.
 EXACT = {"float_precision": "round_trip"} if int(pd.__version__.split(".")[0]) < 3 else {}
 DECIMAL_COMMA = r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*"
 
 
 def read(source: Source) -> Table:
-    """The table; separated by commas, or by the semicolons or tabs of its header."""
+    """The table; the separator is inferred from the header."""
     separator, names = read_header(source)
     check_names(source.name, names)
     cells, decimal = read_cells(source, separator), "."
-    # With commas between cells there are none inside them; with semicolons, they are decimal ones as a rule.
+    # Commas inside of cells that are separated by semicolons are usually decimal commas.
     if separator == ";" and has_decimal_commas(cells):
         cells, decimal = read_cells(source, separator, decimal=","), ","
     cells.columns = [composed(str(name)) for name in cells.columns]
@@ -32,14 +32,14 @@ def read(source: Source) -> Table:
 
 
 def as_written(notation: Notation) -> pd.DataFrame:
-    """All cells as they are, the header among them."""
+    """All cells as strings, including the header."""
     return read_cells(notation.source, notation.separator, header=None, dtype=str, keep_default_na=False)
 
 
 def read_cells(source: Source, separator: str, **options: Any) -> pd.DataFrame:
     try:
         with reading(source.name), warnings.catch_warnings(), source.open() as file:
-            # pandas only warns where rows are longer than the header, and drops the rest of them.
+            # pandas only warns about rows that are longer than the header, and truncates them.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             return pd.read_csv(
                 file,
@@ -53,13 +53,12 @@ def read_cells(source: Source, separator: str, **options: Any) -> pd.DataFrame:
             )
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
         detail = str(error).removeprefix("Error tokenizing data. C error: ").strip()
-        raise InputError(
-            f"{source.name} is not a CSV file: {long_row(source, separator) or detail}"
-        ) from None
+        detail = long_row(source, separator) or detail
+        raise InputError(f"{source.name} is not a CSV file: {detail}") from None
 
 
 def long_row(source: Source, separator: str) -> str:
-    """The first row with more cells than there are names, in our way of counting, or nothing."""
+    """A message about the first row with more cells than the header, or ""; rows are counted from 1."""
     with suppress(csv.Error), source.lines() as lines:
         rows = (row for row in csv.reader(lines, delimiter=separator, skipinitialspace=True) if any(row))
         n_names = len(next(rows, []))
@@ -70,7 +69,7 @@ def long_row(source: Source, separator: str) -> str:
 
 
 def has_decimal_commas(cells: pd.DataFrame) -> bool:
-    """Whether cells look like 1,5 and none like 1.5, in which case a comma may mean anything."""
+    """Whether cells look like 1,5 and none look like 1.5."""
     columns = [cells[name] for name in cells.columns]
     if any(pd.api.types.is_float_dtype(column) and (column % 1 > 0).any() for column in columns):
         return False

@@ -1,4 +1,4 @@
-"""A table with one more column, in the format that the name of the output asks for."""
+"""Tables with added columns, in the format given by the suffix of the output file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMPRESSED = ".gz"
 
 
 def with_columns(table: Table, added: dict[str, NDArray[np.float64]], output: Path) -> bytes:
-    """The content of the file `output`: the cells of the table, and columns of numbers after them."""
+    """The content of the file `output`: the cells of the table followed by the added columns."""
     suffix = output.name.lower().removesuffix(COMPRESSED).rpartition(".")[2]
     if suffix in parquet.SUFFIXES:
         return parquet.write(table.cells.assign(**added))
@@ -26,16 +26,15 @@ def with_columns(table: Table, added: dict[str, NDArray[np.float64]], output: Pa
     if table.notation is None:
         content = plain_text(table.cells.assign(**added), "\t" if suffix in TAB_SUFFIXES else ",")
     else:
-        content = same_text(
-            table.notation, added, "\t" if suffix in TAB_SUFFIXES else table.notation.separator
-        )
+        separator = "\t" if suffix in TAB_SUFFIXES else table.notation.separator
+        content = same_text(table.notation, added, separator)
     compressed = output.name.lower().endswith(COMPRESSED)
-    # Without a time in it, the same table gives the same bytes.
+    # mtime=0: the same table gives the same bytes.
     return gzip.compress(content.encode(), mtime=0) if compressed else content.encode()
 
 
 def same_text(notation: Notation, added: dict[str, NDArray[np.float64]], separator: str) -> str:
-    """The text of the table, cell by cell as it is, with more columns in the same notation."""
+    """The text of the table with its cells unchanged, and added columns in the same notation."""
     cells = text.as_written(notation)
     for name, values in added.items():
         cells[name] = [name, *(repr(value).replace(".", notation.decimal) for value in values.tolist())]
@@ -44,7 +43,7 @@ def same_text(notation: Notation, added: dict[str, NDArray[np.float64]], separat
 
 
 def quoted(cell: object, separator: str) -> str:
-    """A cell, in quotes where it needs them; those who write CSV files elsewhere forget the carriage return.
+    """A cell, quoted where necessary; unlike in other CSV writers, a carriage return is quoted, too.
 
     >>> [quoted(cell, ",") for cell in ("1.5", "a,b", 'a"b', "a\\rb", " a", float("nan"))]
     ['1.5', '"a,b"', '"a""b"', '"a\\rb"', '" a"', '']

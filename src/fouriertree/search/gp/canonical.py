@@ -11,11 +11,11 @@ from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.problems import Problem
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Event, Progress
-from fouriertree.search.gp.loops import canonical_generation, evaluated, first_population, watch_all
+from fouriertree.search.gp.loops import canonical_generation, evaluate_losses, update_all_statistics
 from fouriertree.search.gp.nodes import Store
 from fouriertree.search.gp.one_plus_lambda import accepted
 from fouriertree.search.gp.state import (
-    Setting,
+    CompiledProblem,
     as_expression,
     check_at_least,
     check_levels,
@@ -27,7 +27,7 @@ from fouriertree.search.gp.state import (
 
 @dataclass(frozen=True)
 class Population:
-    """Entry i is tree number tree[i], whose root is roots[tree[i]], with the stored loss losses[i]."""
+    """Entry i is tree tree[i], with the root roots[tree[i]] and the stored loss losses[i]."""
 
     store: Store
     used: int
@@ -45,12 +45,12 @@ class Population:
 
 @dataclass(frozen=True)
 class CanonicalState:
-    """The population and its nodes.  A step returns a new state and reuses the store: the old state is spent."""
+    """The population and its nodes.  A step returns a new state and reuses the store: the old state is invalid."""
 
     seed: int
-    setting: Setting
+    compiled: CompiledProblem
     population: Population
-    known: int  #: entries whose loss is known; where rows are many, a generation takes several steps
+    n_evaluated: int  #: entries with a loss; with many rows, a generation takes several steps
     expression: Expression  #: the best so far
     progress: Progress
     finished: str | None = None
@@ -58,14 +58,24 @@ class CanonicalState:
 
 @dataclass(frozen=True)
 class CanonicalGP:
-    """Generational GP as configured in the paper: binary tournaments, one child per crossover, elites kept.
+    """Generational GP as in the paper: binary tournaments, subtree crossover with one child, mutation, elites.
 
-    crossover_rate: chance that an offspring is its first parent with a subtree of the second.
-    mutation_rate: chance, at each node on the way down the leftmost spine, to be replaced by a tree of up to
-        mutation_levels levels.
-    in_place: as in the published runs, a parent that skips crossover is mutated itself and shared with the offspring,
-        while its stored loss stays (elites included); False copies it first.
-    watch: running statistics of polynomial trees, see `loops.watched`; None for none.
+    Parameters
+    ----------
+    population, elites : int, default=500, 2
+        Individuals per generation, and how many of the best are kept.
+    crossover_rate : float, default=0.9
+        Probability that an offspring is its first parent with a subtree of the second.
+    mutation_rate : float, default=0.1
+        Probability, at each node down the leftmost path, of replacement by a random tree of `mutation_levels`.
+    init_levels : tuple of int, default=(2, 6)
+        Levels of the ramped half-and-half initialization.
+    mutation_levels : int, default=3
+    in_place : bool, default=False
+        As in the published runs, mutate a parent without crossover itself, while it keeps its stored loss, elites
+        included; otherwise mutate a copy.
+    watch : ndarray of int64, optional
+        Running statistics of polynomial trees, see `loops.update_statistics`.
     """
 
     population: int = 500
@@ -86,60 +96,55 @@ class CanonicalGP:
         check_levels("init_levels", *self.init_levels)
         check_levels("mutation_levels", 1, self.mutation_levels)
         check_watch(self.watch, problem)
-        setting = Setting.of(problem)
-        store, used, roots = first_population(
-            setting.packed, setting.points.width, setting.grammar, setting.arity, seed, self.population,
-            *self.init_levels,
-        )  # fmt: skip
+        compiled = CompiledProblem.of(problem)
+        store, used, roots = compiled.initial_population(seed, self.population, self.init_levels)
         losses = np.full(self.population, np.inf)
         population = Population(store, int(used), roots, np.arange(self.population), losses)
-        known = self._evaluate(setting, population, 0, np.inf)
-        progress = gp_progress(known, float(losses.min()))
+        n_evaluated = self._evaluate(compiled, population, 0, np.inf)
+        progress = gp_progress(n_evaluated, float(losses.min()))
         best = population.best_expression(problem.grammar.primitives)
-        state = CanonicalState(seed, setting, population, known, best, progress)
+        state = CanonicalState(seed, compiled, population, n_evaluated, best, progress)
         return state, [accepted(state)]
 
     def step(
         self, problem: Problem, state: CanonicalState, budget: Budget
     ) -> tuple[CanonicalState, list[Event]]:
-        """One generation, or as much of it as a step may take."""
-        setting, population, progress, first = state.setting, state.population, state.progress, state.known
+        """One generation, or a part of it if rows are many."""
+        compiled, population, progress = state.compiled, state.population, state.progress
+        first = state.n_evaluated
         if first == self.population:
             population, first = self._next(state), self.elites
-        known = self._evaluate(setting, population, first, progress.loss)
+        n_evaluated = self._evaluate(compiled, population, first, progress.loss)
         loss = min(progress.loss, float(population.losses.min()))
-        new = gp_progress(progress.traverses + known - first, loss)
-        state = replace(state, population=population, known=known, progress=new)
+        new = gp_progress(progress.traverses + n_evaluated - first, loss)
+        state = replace(state, population=population, n_evaluated=n_evaluated, progress=new)
         if loss == progress.loss:
             return state, []
         state = replace(state, expression=population.best_expression(problem.grammar.primitives))
         return state, [accepted(state)]
 
     def compile(self) -> None:
-        """Have everything compiled before a clock runs."""
+        """Compile the loops before time is measured."""
         compile_loops(replace(self, watch=None))
 
     def _next(self, state: CanonicalState) -> Population:
-        """The next generation; only its elites have their losses yet."""
-        setting, before = state.setting, state.population
+        """The next generation, of which only the elites have losses."""
+        compiled, before = state.compiled, state.population
         return Population(
             *canonical_generation(
-                setting.packed, setting.grammar, setting.arity, state.seed, self.crossover_rate, self.mutation_rate,
+                compiled.packed, compiled.grammar, compiled.arity, state.seed, self.crossover_rate, self.mutation_rate,
                 self.mutation_levels, self.elites, self.in_place, before.store, before.used, before.roots,
                 before.tree, before.losses, state.progress.traverses,
             )
         )  # fmt: skip
 
-    def _evaluate(self, setting: Setting, population: Population, first: int, best: float) -> int:
-        """Fill in losses from entry `first` on; the first that is left.  `best` is the best loss before them."""
-        # What is watched is watched by generations.
-        most = setting.nodes_per_step if self.watch is None else np.inf
+    def _evaluate(self, compiled: CompiledProblem, population: Population, first: int, best: float) -> int:
+        """Compute losses from entry `first` on and return the first without one; `best` is the best loss before."""
         p = population
-        known = int(evaluated(setting.packed, p.store, p.roots, p.tree, p.losses, first, most, setting.arity))
-        self._watch(setting, population, first, best)
-        return known
-
-    def _watch(self, setting: Setting, population: Population, first: int, best: float) -> None:
+        n_evaluated = evaluate_losses(
+            compiled.packed, p.store, p.roots, p.tree, p.losses, first, compiled.max_nodes(self.watch), compiled.arity
+        )  # fmt: skip
         if self.watch is not None:
-            roots = population.roots[population.tree[first:]]
-            watch_all(self.watch, population.store, roots, population.losses[first:], best, setting.arity)
+            roots, losses = p.roots[p.tree[first:]], p.losses[first:]
+            update_all_statistics(self.watch, p.store, roots, losses, best, compiled.arity)
+        return int(n_evaluated)

@@ -22,57 +22,56 @@ LANES = VECTOR_BYTES // 8
 
 
 class PackedPoints(NamedTuple):
-    """Addresses and sizes: what compiled code knows of `Points`."""
+    """`Points` for compiled code: addresses and sizes."""
 
     interpreter: int
     operators: int
     users: int
-    columns: int  #: of the first rung, as are the next three
+    columns: int  #: of the first sample, as are the next three
     stride: int
     target: int
     weights: int
-    rungs: Any  #: rows, columns, stride, target and weights of every rung
+    samples: Any  #: rows, columns, stride, target and weights of every sample
 
 
 @dataclass(frozen=True)
 class Points:
-    """Weighted points with target values, and the memory behind their addresses.
+    """Samples of weighted points with target values, and the memory behind their addresses.
 
-    Several samples are rungs of a ladder: a polynomial of degree d is compared with the target on the first rung of
-    more than d points.  A single sample serves all trees.
+    A polynomial of degree d is compared with the target on the first sample of more than d points.
     """
 
-    rungs: tuple[CompiledRows, ...]
+    samples: tuple[CompiledRows, ...]
     targets: tuple[NDArray[np.float64], ...]
     users: Any
 
     @classmethod
     def of(cls, samples: Sequence[Sample], users: Any) -> Points:
-        rungs, targets = [], []
+        prepared, targets = [], []
         for X, y, weights in samples:
             rows = CompiledEngine().prepare(X, weights)
             padded = aligned((rows.columns.shape[1],), np.float64)
             padded[: len(y)] = y
-            rungs.append(rows)
+            prepared.append(rows)
             targets.append(padded)
-        return cls(tuple(rungs), tuple(targets), users)
+        return cls(tuple(prepared), tuple(targets), users)
 
     @property
     def width(self) -> int:
-        """Bytes of a node's values, where keeping them pays: on one block of rows, the same for all trees."""
-        rows = self.rungs[0]
-        return rows.columns.strides[0] if len(self.rungs) == 1 and rows.n_rows <= BLOCK_ROWS else 0
+        """Bytes of the values of a node; 0 if they are not stored, with several samples or many rows."""
+        rows = self.samples[0]
+        return rows.columns.strides[0] if len(self.samples) == 1 and rows.n_rows <= BLOCK_ROWS else 0
 
     def packed(self) -> PackedPoints:
-        """The object must outlive their use."""
+        """Addresses for compiled code, valid as long as this object."""
         table = np.array(
             [
                 [r.n_rows, r.columns.ctypes.data, r.columns.strides[0], y.ctypes.data, r.weights.ctypes.data]
-                for r, y in zip(self.rungs, self.targets, strict=True)
+                for r, y in zip(self.samples, self.targets, strict=True)
             ],
             np.int64,
         )
-        columns, stride, target, weights = (int(number) for number in table[0, 1:])
+        columns, stride, target, weights = (int(address) for address in table[0, 1:])
         return PackedPoints(
             interpreter_address("float64"), operator_address("float64"), self.users.address,
             columns, stride, target, weights, table,
@@ -94,12 +93,12 @@ def loss_of_tree(points: Any, store: Any, root: int, arity: Any) -> Any:
 
 @kernel
 def loss_of_tokens(points: Any, tokens: Any, height: int, degree: int) -> float:
-    """Σ w·(v − y)² of a program, block by block, on the first rung of more points than degrees, or the last."""
+    """Σ w·(v − y)² of a program, block by block, on the first sample of more than `degree` points, or the last."""
     op, arg, const = tokens
-    rung = 0
-    while rung < points.rungs.shape[0] - 1 and points.rungs[rung, 0] <= degree:
-        rung += 1
-    n_rows, data, stride, y, weights = points.rungs[rung]
+    i = 0
+    while i < points.samples.shape[0] - 1 and points.samples[i, 0] <= degree:
+        i += 1
+    n_rows, data, stride, y, weights = points.samples[i]
     levels = -(-height // 8) * 8
     vectors = -(-min(n_rows, BLOCK_ROWS) // LANES)
     scratch = np.empty(levels * (LEVEL_BYTES + VECTOR_BYTES * vectors) + VECTOR_BYTES, np.uint8)
@@ -109,11 +108,11 @@ def loss_of_tokens(points: Any, tokens: Any, height: int, degree: int) -> float:
         offset = block * BLOCK_ROWS * 8
         n = -(-min(BLOCK_ROWS, n_rows - block * BLOCK_ROWS) // LANES)
         program = (op.ctypes.data, arg.ctypes.data, const.ctypes.data, op.shape[0])
-        room = (data + offset, stride, n, at, levels, points.users)
-        v = call_interpreter(points.interpreter, 1.0, program + room)
+        memory = (data + offset, stride, n, at, levels, points.users)
+        v = call_interpreter(points.interpreter, 1.0, program + memory)
         step = v & 1
         total += squared_error(1.0, v - step, step, y + offset, weights + offset, n)
-    # The interpreter knows the scratch memory by its address only; this last look at it keeps it alive until here.
+    # The interpreter has only the address of the scratch memory; this last use keeps it alive until here.
     if scratch.size == 0 or total - total != 0.0:
         return np.inf
     return total
@@ -121,7 +120,7 @@ def loss_of_tokens(points: Any, tokens: Any, height: int, degree: int) -> float:
 
 @kernel
 def stack_height(op: Any, arity: Any) -> int:
-    """Values on the stack at most while a program runs."""
+    """Maximum number of values on the stack while a program runs."""
     height, highest = 0, 0
     for code in op:
         height += 1 - arity[code]

@@ -1,8 +1,7 @@
-"""Trees that share their nodes: a variation makes new nodes on the way from the change to the root, and no others.
+"""Persistent trees with shared nodes: a variation allocates nodes on the path from the change to the root only.
 
-Where rows are few, a node keeps its values, and a new tree costs as many operators as it is deep, however large it is.
-Nodes never move: `used` counts those that are taken, in the order of `slots`, and taking fewer again gives the latest
-ones back.
+With few rows, nodes store their values, so that the evaluation of a new tree takes as many operators as it has levels.
+Nodes never move: the first `used` entries of `slots` are allocated, and decreasing `used` frees the latest ones.
 """
 
 from __future__ import annotations
@@ -20,31 +19,20 @@ from fouriertree.expr.opcodes import VAR
 
 inline = njit(inline="always", error_model="numpy")
 
-#: in the place of an argument that an operator does not have
+#: in place of a missing argument
 NONE = -1
-
-
-#: a node: less than a cache line
+#: smaller than a cache line; size and levels of the subtree, degree of a polynomial in which nothing cancels
 NODE = np.dtype(
     [
         ("const", np.float64),
-        ("op", np.int32),
-        ("arg", np.int32),
-        ("left", np.int32),
-        ("right", np.int32),
-        ("size", np.int32),  # nodes of the tree below, the node itself included
-        ("depth", np.int32),  # levels of that tree
-        (
-            "degree",
-            np.int32,
-        ),  # degree of the polynomial that it is, if nothing cancels; only for trees of + − *
+        *((name, np.int32) for name in ("op", "arg", "left", "right", "size", "depth", "degree")),
     ]
 )
 
 
 class Store(NamedTuple):
     nodes: Any
-    slots: Any  #: numbers of all nodes: those in use, then those that are free
+    slots: Any  #: indices of all nodes: those in use, then the free ones
     values: Any  #: `width` bytes per node, from the address `base` on
     base: int
     width: int
@@ -52,7 +40,7 @@ class Store(NamedTuple):
 
 @kernel
 def new_store(capacity: int, width: int) -> Any:
-    """Room for nodes whose values take `width` bytes each; 0 keeps no values."""
+    """Memory for nodes with values of `width` bytes each; 0 stores no values."""
     values = np.empty(capacity * width + VECTOR_BYTES, np.uint8)
     base = -(-values.ctypes.data // VECTOR_BYTES) * VECTOR_BYTES
     return Store(np.empty(capacity, NODE), np.arange(capacity).astype(np.int32), values, base, width)
@@ -60,7 +48,7 @@ def new_store(capacity: int, width: int) -> Any:
 
 @inline
 def latest(store: Any, used: Any) -> Any:
-    """The node that was taken last."""
+    """The node that was allocated last."""
     return np.int64(store.slots[used - 1])
 
 
@@ -72,7 +60,7 @@ def values_at(store: Any, node: Any) -> Any:
 
 @inline
 def add_leaf(store: Any, used: Any, op: Any, arg: Any, const: Any, points: Any) -> Any:
-    """Take a node for a column or constant; the number of nodes in use then."""
+    """Allocate a node for a feature or constant; returns the number of nodes in use."""
     at = store.slots[used]
     node = store.nodes[at]
     node.op, node.arg, node.const = op, arg, const
@@ -90,7 +78,7 @@ def add_leaf(store: Any, used: Any, op: Any, arg: Any, const: Any, points: Any) 
 
 @inline
 def add_function(store: Any, used: Any, op: Any, left: Any, right: Any, points: Any) -> Any:
-    """Take a node for an operator on one or two nodes; the number of nodes in use then."""
+    """Allocate a node for an operator on one or two nodes; returns the number of nodes in use."""
     at = store.slots[used]
     node, first = store.nodes[at], store.nodes[left]
     size, depth, degree = first.size, first.depth, first.degree
@@ -111,7 +99,7 @@ def add_function(store: Any, used: Any, op: Any, left: Any, right: Any, points: 
 
 @kernel
 def add_tokens(store: Any, used: int, tokens: Any, first: int, last: int, arity: Any, points: Any) -> int:
-    """Take nodes for the tree of tokens first…last−1; the number in use then, the latest of which is its root."""
+    """Allocate nodes for tokens first…last−1, the root last; returns the number of nodes in use."""
     stack = np.empty(last - first, np.int64)
     top = -1
     for t in range(first, last):
@@ -129,7 +117,7 @@ def add_tokens(store: Any, used: int, tokens: Any, first: int, last: int, arity:
 
 
 class Path(NamedTuple):
-    """The way from a root down: nodes, and whether it goes on to the right of each."""
+    """A path from a root: its nodes, and whether it continues with the right child of each."""
 
     node: Any
     rightwards: Any
@@ -142,7 +130,7 @@ def new_path(depth: int) -> Any:
 
 @kernel
 def descend(store: Any, root: int, position: int, path: Any) -> int:
-    """Find the node at a position of the tree's postfix order: path.node[n], below n others.  Returns n."""
+    """Find the node at a position in postfix order: path.node[n], at depth n.  Returns n."""
     n, at = 0, np.int64(root)
     while position != store.nodes[at].size - 1:
         left, right = store.nodes[at].left, store.nodes[at].right
@@ -161,7 +149,7 @@ def descend(store: Any, root: int, position: int, path: Any) -> int:
 
 @kernel
 def rebuild(store: Any, used: int, path: Any, n: int, branch: int, points: Any) -> int:
-    """Take nodes for the n nodes of a path anew, ending in `branch`; the number in use then."""
+    """Copy the first n nodes of a path, ending in `branch`; returns the number of nodes in use."""
     for i in range(n - 1, -1, -1):
         node = store.nodes[path.node[i]]
         left, right = np.int64(node.left), np.int64(node.right)
@@ -176,7 +164,7 @@ def rebuild(store: Any, used: int, path: Any, n: int, branch: int, points: Any) 
 
 @kernel
 def flatten(store: Any, root: int, tokens: Any) -> int:
-    """Write the tokens of a tree in postfix order; their number."""
+    """Write the tokens of a tree in postfix order; returns their number."""
     size = store.nodes[root].size
     pending = np.empty(store.nodes[root].depth + 1, np.int64)
     pending[0] = root
@@ -194,13 +182,13 @@ def flatten(store: Any, root: int, tokens: Any) -> int:
 
 
 @kernel
-def swept(store: Any, used: int, roots: Any, room: int) -> Any:
-    """(store, used) with all nodes given back that `roots` do not need, and with room for `room` more at least."""
+def collect_garbage(store: Any, used: int, roots: Any, spare: int) -> Any:
+    """(store, used) with all nodes freed that are not reachable from `roots`, and at least `spare` free nodes."""
     capacity = store.nodes.shape[0]
     live = np.zeros(capacity, np.bool_)
     total = mark(store, roots, live)
     front, back = 0, total
-    # Free slots keep their order, so that neighbours in memory are taken one after the other.
+    # Free slots keep their order, so that neighbours in memory are allocated in sequence.
     for i in range(capacity):
         if live[i]:
             store.slots[front] = i
@@ -208,15 +196,15 @@ def swept(store: Any, used: int, roots: Any, room: int) -> Any:
         else:
             store.slots[back] = i
             back += 1
-    # Sweeping costs as much as the nodes in use, so it must free as many again.
-    if capacity < 2 * total + room:
-        store = enlarged(store, 3 * total + room)
+    # The cost is proportional to the nodes in use, so at least as many must be free afterwards.
+    if capacity < 2 * total + spare:
+        store = enlarged(store, 3 * total + spare)
     return store, total
 
 
 @kernel
 def mark(store: Any, roots: Any, live: Any) -> int:
-    """Mark the nodes that `roots` need; their number."""
+    """Mark the nodes reachable from `roots`; returns their number."""
     # A node is pending once for every node in use that has it as an argument.
     pending = np.empty(2 * store.nodes.shape[0] + roots.shape[0], np.int32)
     total, top = 0, 0
@@ -238,7 +226,7 @@ def mark(store: Any, roots: Any, live: Any) -> int:
 
 @kernel
 def enlarged(store: Any, capacity: int) -> Any:
-    """The same nodes under the same numbers, and more room."""
+    """The same nodes at the same indices, with more capacity."""
     larger = new_store(capacity, store.width)
     n = store.nodes.shape[0]
     larger.nodes[:n] = store.nodes

@@ -1,4 +1,4 @@
-"""(1+λ)-GP: the best of λ mutants replaces the parent if it is better."""
+"""(1+λ)-GP: the best of λ mutants replaces its parent if it is better."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from fouriertree.expr import Expression
 from fouriertree.problems import Problem
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Accepted, Event, Progress
-from fouriertree.search.gp.loops import evaluated, first_population, one_plus_lambda, watch_all
+from fouriertree.search.gp.loops import evaluate_losses, one_plus_lambda, update_all_statistics
 from fouriertree.search.gp.nodes import Store
 from fouriertree.search.gp.state import (
-    Setting,
+    CompiledProblem,
     as_expression,
     check_at_least,
     check_levels,
@@ -24,38 +24,44 @@ from fouriertree.search.gp.state import (
     gp_progress,
 )
 
-#: offspring per call: some milliseconds, so that Ctrl-C and time limits are heard
+#: offspring per call: some milliseconds, since a call cannot be interrupted
 OFFSPRING_PER_STEP = 5000
-#: of a generation that was cut: offspring that are done, the best of them, its loss, nodes in use before them
-NOT_CUT = (0, -1, np.inf, 0)
+#: of a partial generation: offspring done, the best of them, its loss, nodes in use before them
+NO_PARTIAL = (0, -1, np.inf, 0)
 
 
 @dataclass(frozen=True)
 class OnePlusLambdaState:
-    """The parent and its nodes.  A step returns a new state and reuses the store: the old state is spent."""
+    """The parent and its nodes.  A step returns a new state and reuses the store: the old state is invalid."""
 
     seed: int
-    setting: Setting
+    compiled: CompiledProblem
     store: Store
     used: int
     parent: int  #: its root in the store
     expression: Expression
     progress: Progress
-    cut: tuple[int, int, float, int] = NOT_CUT
+    partial: tuple[int, int, float, int] = NO_PARTIAL
     finished: str | None = None
 
 
 @dataclass(frozen=True)
 class OnePlusLambda:
-    """Mutation-only GP with one parent, as configured in the paper.
+    """Mutation-only GP with one parent, as in the paper.
 
-    Each offspring is the parent with a uniformly chosen node, the root included, replaced by a tree of
-    init(mutation_levels); the best replaces the parent only if its loss is smaller.
+    Each offspring is the parent with the subtree at a uniformly chosen node, the root included, replaced by a random
+    tree; the best offspring replaces the parent only if its loss is smaller.
 
-    offspring: λ; 1 is the (1+1)-GP.
-    init_levels, mutation_levels: (lo, hi) of ramped half-and-half for the first parent and for mutations.
-    generations_per_step: generations between two looks at the budget; by default some thousand offspring.
-    watch: running statistics of polynomial trees, see `loops.watched`; None for none.
+    Parameters
+    ----------
+    offspring : int, default=500
+        λ; 1 is the (1+1)-GP.
+    init_levels, mutation_levels : tuple of int, default=(2, 6), (1, 3)
+        Levels of ramped half-and-half for the first parent and for mutations.
+    generations_per_step : int, optional
+        Generations between two checks of the budget; some thousand offspring by default.
+    watch : ndarray of int64, optional
+        Running statistics of polynomial trees, see `loops.update_statistics`.
     """
 
     offspring: int = 500
@@ -69,51 +75,48 @@ class OnePlusLambda:
         check_levels("init_levels", *self.init_levels)
         check_levels("mutation_levels", *self.mutation_levels)
         check_watch(self.watch, problem)
-        setting = Setting.of(problem)
-        store, used, roots = first_population(
-            setting.packed, setting.points.width, setting.grammar, setting.arity, seed, 1, *self.init_levels
-        )
+        compiled = CompiledProblem.of(problem)
+        store, used, roots = compiled.initial_population(seed, 1, self.init_levels)
         losses, only = np.empty(1), np.zeros(1, np.int64)
-        evaluated(setting.packed, store, roots, only, losses, 0, np.inf, setting.arity)
+        evaluate_losses(compiled.packed, store, roots, only, losses, 0, np.inf, compiled.arity)
         if self.watch is not None:
-            watch_all(self.watch, store, roots, losses, np.inf, setting.arity)
+            update_all_statistics(self.watch, store, roots, losses, np.inf, compiled.arity)
         expression = as_expression(store, roots[0], problem.grammar.primitives)
         progress = gp_progress(1, float(losses[0]))
-        state = OnePlusLambdaState(seed, setting, store, int(used), int(roots[0]), expression, progress)
+        state = OnePlusLambdaState(seed, compiled, store, int(used), int(roots[0]), expression, progress)
         return state, [accepted(state)]
 
     def step(
         self, problem: Problem, state: OnePlusLambdaState, budget: Budget
     ) -> tuple[OnePlusLambdaState, list[Event]]:
-        """Some generations, or a part of one; a progress event for each that improved the parent, then the parent."""
-        setting, before = state.setting, state.progress
+        """Some generations, or a part of one; the events are the progress of every improvement and the parent."""
+        compiled, before = state.compiled, state.progress
         watch = np.zeros(0, np.int64) if self.watch is None else self.watch
-        # What is watched is watched by generations.
-        most = setting.nodes_per_step if self.watch is None else np.inf
-        store, used, parent, loss, evaluations, cut, when, losses = one_plus_lambda(
-            setting.packed, setting.grammar, setting.arity, state.seed, self.offspring,
+        store, used, parent, loss, evaluations, partial, improved_at, losses = one_plus_lambda(
+            compiled.packed, compiled.grammar, compiled.arity, state.seed, self.offspring,
             self._generations(state, budget), *self.mutation_levels, state.store, state.used, state.parent,
-            before.loss, before.traverses, float(budget.target_loss), watch, most, state.cut,
+            before.loss, before.traverses, float(budget.target_loss), watch, compiled.max_nodes(self.watch),
+            state.partial,
         )  # fmt: skip
         progress = gp_progress(int(evaluations), float(loss))
-        state = replace(state, store=store, used=int(used), parent=int(parent), progress=progress, cut=cut)
-        if len(when) == 0:
+        state = replace(
+            state, store=store, used=int(used), parent=int(parent), progress=progress, partial=partial
+        )
+        if len(improved_at) == 0:
             return state, []
         state = replace(state, expression=as_expression(store, parent, problem.grammar.primitives))
-        # The loop itself tells where the run stands at the end of the step.
-        earlier = [(int(e), float(x)) for e, x in zip(when, losses, strict=True) if e < evaluations]
+        # The loop itself reports the progress at the end of the step.
+        earlier = [(int(e), float(x)) for e, x in zip(improved_at, losses, strict=True) if e < evaluations]
         events: list[Event] = [gp_progress(e, x) for e, x in earlier]
         return state, [*events, accepted(state)]
 
     def compile(self) -> None:
-        """Have everything compiled before a clock runs."""
+        """Compile the loops before time is measured."""
         compile_loops(replace(self, watch=None))
 
-    def _offspring_per_step(self, state: OnePlusLambdaState) -> int:
-        return int(min(OFFSPRING_PER_STEP, state.setting.nodes_per_step / state.expression.size))
-
     def _generations(self, state: OnePlusLambdaState, budget: Budget) -> int:
-        n = self.generations_per_step or max(1, self._offspring_per_step(state) // self.offspring)
+        offspring = int(min(OFFSPRING_PER_STEP, state.compiled.nodes_per_step / state.expression.size))
+        n = self.generations_per_step or max(1, offspring // self.offspring)
         if budget.max_traverses is None:
             return n
         return max(1, min(n, -(-(budget.max_traverses - state.progress.traverses) // self.offspring)))

@@ -1,4 +1,4 @@
-"""What the GP searches share: their state, and the way from a space to points."""
+"""What the GP searches share: the compiled form of a problem, checks of parameters, progress."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from fouriertree.problems import Problem
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Progress
 from fouriertree.search.gp.evaluation import PackedPoints, Points
-from fouriertree.search.gp.loops import MOST_DRAWN_LEVELS, WATCHED
+from fouriertree.search.gp.loops import MAX_DRAWN_LEVELS, WATCHED, initial_population
 from fouriertree.search.gp.nodes import Store, flatten
 from fouriertree.space import EmpiricalSpace
 
-#: node evaluations per call, some tenths of a second: it cannot be interrupted
+#: node evaluations per call, some tenths of a second: a call cannot be interrupted
 NODES_PER_STEP = 500_000_000
 
 
 @dataclass(frozen=True)
-class Setting:
-    """A problem as the compiled loops read it; made once per run."""
+class CompiledProblem:
+    """A problem in the layout of the compiled loops; made once per run."""
 
     points: Points
     packed: PackedPoints
@@ -34,13 +34,11 @@ class Setting:
     arity: NDArray[np.int64]  #: by opcode
 
     @classmethod
-    def of(cls, problem: Problem) -> Setting:
+    def of(cls, problem: Problem) -> CompiledProblem:
         primitives = problem.grammar.primitives
         if problem.grammar.n_columns > problem.space.n_columns:
-            # Compiled code would read beyond the data.
-            raise ValueError(
-                f"the grammar has {problem.grammar.n_columns} columns, but the data has {problem.space.n_columns}"
-            )
+            # Compiled code would read out of bounds.
+            raise ValueError(f"the grammar has more features ({problem.grammar.n_columns}) than the data")
         points = Points.of(problem.space.samples(), operators_table(primitives))
         arity = np.zeros(int(primitives.opcodes.max(initial=VAR)) + 1, np.int64)
         arity[primitives.opcodes] = primitives.arities
@@ -48,21 +46,25 @@ class Setting:
 
     @property
     def nodes_per_step(self) -> float:
-        """Nodes that one call may run on all rows."""
-        return NODES_PER_STEP / sum(rung.n_rows for rung in self.points.rungs)
+        """Maximum number of nodes that one call evaluates on all rows."""
+        return NODES_PER_STEP / sum(rows.n_rows for rows in self.points.samples)
+
+    def max_nodes(self, watch: NDArray[np.int64] | None) -> float:
+        """The same, without a limit if statistics are collected, which takes whole generations."""
+        return self.nodes_per_step if watch is None else np.inf
+
+    def initial_population(self, seed: int, n: int, levels: tuple[int, int]) -> Any:
+        """n random trees: (store, nodes in use, roots)."""
+        return initial_population(self.packed, self.points.width, self.grammar, self.arity, seed, n, *levels)
 
     def __reduce__(self) -> Any:
-        raise TypeError(
-            "the state of a running GP holds addresses of this process, and cannot be copied or pickled"
-        )
+        raise TypeError("the state of a running GP has memory addresses and cannot be copied or pickled")
 
 
 def check_levels(name: str, lo: int, hi: int) -> None:
-    """ValueError unless trees of lo to hi levels fit into the buffer that compiled code draws into."""
-    if not 1 <= lo <= hi <= MOST_DRAWN_LEVELS:
-        raise ValueError(
-            f"{name} must be levels from 1 to {MOST_DRAWN_LEVELS}, the smaller first; got {lo} to {hi}"
-        )
+    """ValueError unless trees of lo to hi levels fit into the buffers of the compiled code."""
+    if not 1 <= lo <= hi <= MAX_DRAWN_LEVELS:
+        raise ValueError(f"{name} must be levels 1 ≤ lo ≤ hi ≤ {MAX_DRAWN_LEVELS}; got {lo} and {hi}")
 
 
 def check_at_least(name: str, value: float, least: float) -> None:
@@ -71,24 +73,22 @@ def check_at_least(name: str, value: float, least: float) -> None:
 
 
 def check_watch(watch: NDArray[np.int64] | None, problem: Problem) -> None:
-    """ValueError unless these statistics can be kept: they are of polynomial trees with whole numbers."""
+    """ValueError unless trees are polynomials with one integer constant, which the statistics require."""
     if watch is None:
         return
     if watch.shape != (WATCHED,) or watch.dtype != np.int64:
-        raise ValueError(
-            f"watch must be {WATCHED} integers of 64 bits; got shape {watch.shape} of {watch.dtype}"
-        )
+        raise ValueError(f"watch must be int64 of shape ({WATCHED},); got {watch.dtype}, {watch.shape}")
     grammar = problem.grammar
-    whole = grammar.constants[0] == grammar.constants[1] == int(grammar.constants[0])
-    if not set(grammar.primitives.names) <= {"add", "sub", "mul"} or not whole:
-        raise ValueError("watch is for trees of add, sub and mul over one whole constant")
+    integer = grammar.constants[0] == grammar.constants[1] == int(grammar.constants[0])
+    if not set(grammar.primitives.names) <= {"add", "sub", "mul"} or not integer:
+        raise ValueError("watch is for trees of add, sub and mul over one integer constant")
 
 
 def operators_table(primitives: PrimitiveSet) -> Any:
-    """Addresses of the user's compiled operators among these."""
+    """Addresses of the user-defined compiled operators among these."""
     slow = [row.name for row in primitives if row.python is not None and not row.compiled]
     if slow:
-        raise ValueError(f"operator {slow[0]!r} runs as NumPy only, and GP needs compiled operators")
+        raise ValueError(f"operator {slow[0]!r} is not compiled, and GP needs compiled operators")
     one = Expression.variable(0)
     trees = [Expression.apply(row, *[one] * row.arity) for row in primitives]
     return user_table(Programs.pack(trees), "float64")
@@ -102,12 +102,12 @@ def as_expression(store: Store, root: int, primitives: PrimitiveSet) -> Expressi
 
 
 def gp_progress(evaluations: int, loss: float) -> Progress:
-    """One evaluation of a tree is one traverse."""
+    """The progress after some evaluations, one traverse each."""
     return Progress(evaluations, evaluations, 0, 1, loss)
 
 
 def compile_loops(search: Any) -> None:
-    """Have what a search runs compiled, or read from the disk, before a clock runs."""
+    """Compile what a search runs, or load it from the cache."""
     rows = np.array([[0.0], [1.0], [3.0]])
     problem = Problem(EmpiricalSpace(rows, rows[:, 0] ** 2), Grammar(PrimitiveSet.default(), 1))
     state, _ = search.init(problem, 0)
