@@ -6,7 +6,7 @@ import numpy as np
 
 from fouriertree import PrimitiveSet
 from fouriertree.cli.errors import InputError
-from fouriertree.cli.fitting.settings import parse_operators
+from fouriertree.cli.fitting.searches import parse_operators
 from fouriertree.expr import Expression, ParseError, parse
 from fouriertree.fit.guesses import STARTS, parse_guesses
 

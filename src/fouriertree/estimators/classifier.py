@@ -49,7 +49,12 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
     Labels count as probabilities (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2) of classes with N rows, by Platt's rule, so that
     log-odds stay finite where a formula separates the classes.
 
-    Parameters are those of `SymbolicRegressor`; the classes share the limits evenly.
+    Parameters
+    ----------
+    operators, model_selection, max_terms, max_size, complexities, nesting, guesses : optional
+        As in `SymbolicRegressor`.
+    time_limit, max_evaluations, random_state, n_jobs, feature_names, progress : optional
+        As in `SymbolicRegressor`; the classes share the limits evenly.
 
     >>> X = np.random.default_rng(0).uniform(-2, 2, (300, 2))
     >>> y = np.where(X[:, 0] ** 2 + X[:, 1] ** 2 < 1, "inside", "outside")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from fouriertree.data.checks import check_tables
 from fouriertree.engine import CompiledEngine
 from fouriertree.estimators.regressor import SymbolicRegressor
 from fouriertree.expr import Expression, PrimitiveSet
+from fouriertree.fit.options import check_parameters
 from fouriertree.model import Model
 
 Floats = NDArray[np.float64]
@@ -36,8 +36,14 @@ class SymbolicTransformer(TransformerMixin, BaseEstimator):
 
     On new rows on which a feature has no finite value, it is its mean.
 
-    n_features: features at most.
-    The other parameters are those of `SymbolicRegressor`.
+    Parameters
+    ----------
+    n_features : int, default=10
+        Maximum number of features that a transformer returns.
+    operators, loss, quantile, max_terms, max_size, complexities, nesting, guesses : optional
+        As in `SymbolicRegressor`.
+    time_limit, max_evaluations, random_state, n_jobs, feature_names, progress : optional
+        As in `SymbolicRegressor`.
 
     >>> X = np.random.default_rng(0).uniform(-3, 3, (100, 2))
     >>> y = 2 * np.sin(X[:, 0]) + X[:, 1] ** 2
@@ -88,8 +94,7 @@ class SymbolicTransformer(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SymbolicTransformer:
         """Look for formulas for y, and keep their best terms."""
-        if not (isinstance(self.n_features, Integral) and self.n_features >= 1):
-            raise ValueError(f"n_features must be a whole number of at least 1; got {self.n_features!r}")
+        check_parameters({"n_features": self.n_features})
         check_tables(X, y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         settings = {
