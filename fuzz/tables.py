@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from fouriertree.cli import LONGEST_SENTENCE
-from fouriertree.cli.errors import InputError
 from fouriertree.cli.fitting.arguments import FitArguments
 from fouriertree.cli.fitting.columns import training_sample
 from fouriertree.cli.predict import write_with_rows
 from fouriertree.cli.show import shortened
+from fouriertree.errors import InputError
 from fouriertree.io.tables.reading import read_table
 from fouriertree.io.tables.table import Table
 

@@ -189,8 +189,8 @@ def test_a_full_disk_loses_the_file_but_not_the_table(fit):
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_temporary_file(tmp_path, monkeypatch):
-    from fouriertree.cli.errors import InputError
     from fouriertree.cli.files import write_atomically
+    from fouriertree.errors import InputError
     from fouriertree.io import files
 
     path = tmp_path / "model.json"

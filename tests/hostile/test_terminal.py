@@ -91,7 +91,7 @@ def test_the_command_shows_and_obeys_no_name(tmp_path, table):
 
 def test_an_export_with_such_a_name_goes_to_a_file_and_not_to_a_terminal(tmp_path, fitted, monkeypatch):
     from fouriertree.cli import export
-    from fouriertree.cli.errors import InputError
+    from fouriertree.errors import InputError
 
     path, out = tmp_path / "m.json", tmp_path / "formula.sql"
     fitted.save(path, "y")

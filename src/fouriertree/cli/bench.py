@@ -23,8 +23,6 @@ EXAMPLES = examples(
     ("custom tables: `target`, or the last column", "fouriertree bench --folder my_tables --report tables.md"),
     ("one case, for a script", "fouriertree bench classic --case Koza-1 --json"),
 )  # fmt: skip
-
-
 NAME, SEED = text("NAME"), whole(0, LARGEST_SEED)
 NOISE = number("a share of the target, such as 0.01", "LEVEL", lambda x: 0.0 <= x < 10.0)
 
@@ -43,7 +41,8 @@ def bench(
     quick: Annotated[bool, option("--quick", heading=CASES, help="The short list of cases.")] = False,
     data: Annotated[
         Path | None,
-        option("--data", kind=Folder, heading=CASES, help="Folder with tables of measurements.", shown=str(DATA)),
+        option("--data", kind=Folder, heading=CASES, help="Folder with tables of measurements.",
+               shown=f"{DATA} if it exists"),
     ] = None,
     folder: Annotated[
         Path | None,

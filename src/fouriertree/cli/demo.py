@@ -9,18 +9,18 @@ import shutil
 import sys
 from pathlib import Path
 
-from fouriertree.cli.errors import InputError, unreadable
 from fouriertree.cli.files import check_writable
 from fouriertree.cli.fit import fit_table
 from fouriertree.cli.fitting.arguments import FitArguments
 from fouriertree.cli.help import examples
 from fouriertree.cli.interrupts import handle_interrupts
 from fouriertree.cli.output import say
+from fouriertree.errors import InputError, unreadable
 
 EXAMPLE, PLOT, REPORT = Path("example.csv"), Path("fit.png"), Path("report.html")
 ROWS = 200
 GRAVITY, LENGTH, FRICTION = 9.81, 0.5, 0.4
-EXAMPLES = examples(("in a folder of its own", "mkdir demo && cd demo && fouriertree demo"))
+EXAMPLES = examples(("in a new folder", "mkdir demo && cd demo && fouriertree demo"))
 
 
 def demo() -> None:

@@ -10,8 +10,9 @@ from typing import Any
 
 import typer
 
-from fouriertree.cli.errors import InputError, sentence
+from fouriertree.cli.errors import sentence
 from fouriertree.cli.output import printing
+from fouriertree.errors import InputError
 from fouriertree.io.strict_json import plain
 
 #: the keys of every document, for the reference; a failure adds the key `error`

@@ -1,24 +1,6 @@
-"""Exit statuses, and errors of the input."""
+"""Exit statuses of the command."""
 
 from __future__ import annotations
-
-from fouriertree.errors import InputError, listed, reason, suggestion, unreadable, unwritable
-
-__all__ = [
-    "BAD_INPUT",
-    "BROKEN_PIPE",
-    "INTERRUPTED",
-    "SHORT",
-    "STATUSES",
-    "TERMINATED",
-    "InputError",
-    "listed",
-    "reason",
-    "sentence",
-    "suggestion",
-    "unreadable",
-    "unwritable",
-]
 
 SHORT, BAD_INPUT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 1, 2, 130, 141, 143
 #: the exit statuses, for help texts and the reference

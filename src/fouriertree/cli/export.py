@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fouriertree.cli import completion
 from fouriertree.cli.choices import TARGETS
 from fouriertree.cli.documents import document
-from fouriertree.cli.errors import InputError
 from fouriertree.cli.help import examples
 from fouriertree.cli.options import File, Json, ModelFile, Row, option
 from fouriertree.cli.output import printing, say
+from fouriertree.errors import InputError
 from fouriertree.fit.options import OUTPUT, text
 from fouriertree.io.terminal import printable
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fouriertree.cli.errors import InputError, reason, unwritable
+from fouriertree.errors import InputError, reason, unwritable
 from fouriertree.io import files
 from fouriertree.io.tables.source import DASH
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fouriertree.cli.documents import document
-from fouriertree.cli.errors import InputError
 from fouriertree.cli.fitting.arguments import FitArguments
 from fouriertree.cli.fitting.options import FIT
 from fouriertree.cli.fitting.outcome import Outcome
@@ -17,6 +16,7 @@ from fouriertree.cli.help import examples
 from fouriertree.cli.interrupts import Interrupts, handle_interrupts
 from fouriertree.cli.options import with_options
 from fouriertree.cli.output import note
+from fouriertree.errors import InputError
 
 if TYPE_CHECKING:
     from fouriertree.cli.fitting.columns import Sample

@@ -6,7 +6,7 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-#: headings of what has none of its own
+#: headings of arguments, and of options without a heading
 ARGUMENTS, OPTIONS = "Arguments", "Options"
 
 
@@ -31,14 +31,14 @@ def write_epilog(epilog: str | None, formatter: Any) -> None:
 
 def by_heading(params: list[Any]) -> dict[str, list[Any]]:
     """The parameters under their headings: arguments, options without a heading, the others; `--help` comes last."""
-    found: dict[str, list[Any]] = {ARGUMENTS: [], OPTIONS: []}
+    groups: dict[str, list[Any]] = {ARGUMENTS: [], OPTIONS: []}
     for param in params:
         if param.name != "help":
             argument = param.param_type_name == "argument"
             heading = ARGUMENTS if argument else getattr(param, "rich_help_panel", None) or OPTIONS
-            found.setdefault(heading, []).append(param)
-    list(found.values())[-1].extend(param for param in params if param.name == "help")
-    return found
+            groups.setdefault(heading, []).append(param)
+    list(groups.values())[-1].extend(param for param in params if param.name == "help")
+    return groups
 
 
 def examples(*pairs: tuple[str, str]) -> str:

@@ -1,16 +1,17 @@
-"""Options of commands, made from their declarations; a value that is not valid gets one sentence."""
+"""Options of commands, built from their declarations; an invalid value is reported in one sentence."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 
 from fouriertree.cli import completion
-from fouriertree.fit.options import BOOLEAN, OUTPUT, Flag, Kind, Option, path, text, whole
+from fouriertree.fit.options import BOOLEAN, COLUMNS, OUTPUT, Flag, Kind, Option, path, text, whole
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -64,40 +65,44 @@ def with_options(options: Iterable[Option]) -> Callable[[Function], Function]:
 
 
 def parameter(declared: Option) -> inspect.Parameter:
-    flag = declared.flag or Flag()
-    kind, words = flag.kind or declared.kind, flag.help or declared.help
-    if flag.argument:
-        info = typer.Argument(metavar=kind.metavar, help=words)
-    else:
-        names = ["--" + declared.key.replace("_", "-"), *([flag.short] if flag.short else [])]
-        complete = getattr(completion, flag.completion) if flag.completion else None
-        info = option(
-            *names,
-            kind=kind,
-            help=words,
-            heading=declared.heading or None,
-            shown=flag.shown,
-            complete=complete,
-        )
+    flag, kind, default = declared.flag or Flag(), declared.flag_kind, declared.flag_default
     read: Any = kind.read if kind.read in (bool, Path) else str
-    default = [] if flag.repeated else flag.default
     return inspect.Parameter(
         declared.key,
         inspect.Parameter.KEYWORD_ONLY,
         default=inspect.Parameter.empty if flag.argument else default,
-        annotation=Annotated[list[read] if flag.repeated else read | None if default is None else read, info],
+        annotation=Annotated[
+            list[read] if flag.repeated else read | None if default is None else read, info(declared)
+        ],
+    )
+
+
+def info(declared: Option) -> Any:
+    """The option or argument of Typer that was declared."""
+    flag, kind = declared.flag or Flag(), declared.flag_kind
+    help = flag.help or declared.help
+    if flag.argument:
+        return typer.Argument(metavar=kind.metavar, help=help)
+    return option(
+        "--" + declared.key.replace("_", "-"),
+        *([flag.short] if flag.short else []),
+        kind=kind,
+        help=help,
+        heading=declared.heading or None,
+        shown=flag.shown,
+        complete=getattr(completion, flag.completion) if flag.completion else None,
     )
 
 
 # Options that several commands have.
-SHEET = Option("sheet", None, text("NAME"), "Sheet of an Excel workbook.", "Columns", Flag(shown="the first"))
+SHEET = Option("sheet", None, text("NAME"), "Sheet of an Excel workbook.", COLUMNS, Flag(shown="the first"))
 JSON = Option(
     "json", False, BOOLEAN,
     "Print one JSON document on stdout, and everything else on stderr; docs/cli.md lists the keys.", OUTPUT,
     Flag(default=False),
 )  # fmt: skip
-Json = Annotated[bool, option("--json", help=JSON.help, heading=OUTPUT)]
-Sheet = Annotated[str | None, option("--sheet", kind=SHEET.kind, help=SHEET.help, shown="the first")]
+Json = Annotated[bool, info(JSON)]
+Sheet = Annotated[str | None, info(replace(SHEET, heading=""))]
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model file written by `fouriertree fit -o`.")
 ]

@@ -10,7 +10,8 @@ from typing import Any
 
 import typer
 
-from fouriertree.cli.errors import BROKEN_PIPE, InputError, reason
+from fouriertree.cli.errors import BROKEN_PIPE
+from fouriertree.errors import InputError, reason
 from fouriertree.io.terminal import printable
 
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fouriertree.cli.documents import document
-from fouriertree.cli.errors import INTERRUPTED, InputError, unwritable
+from fouriertree.cli.errors import INTERRUPTED
 from fouriertree.cli.help import examples
 from fouriertree.cli.options import Folder, Json, option
 from fouriertree.cli.output import progress_bar, say
+from fouriertree.errors import InputError, unwritable
 from fouriertree.fit.options import OUTPUT, one_of, whole
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def paper(
     ] = None,
     authors: Annotated[
         Path | None,
-        option("--authors", kind=Folder, help="Folder with the authors' runs, to compare with.", shown=str(AUTHORS)),
+        option("--authors", kind=Folder, help="Folder with the authors' runs, to compare with.",
+               shown=f"{AUTHORS} if it exists"),
     ] = None,
     clean: Annotated[
         bool, option("--clean", help="Canonical GP copies parents; as published, it changes them in place.")

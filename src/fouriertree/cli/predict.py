@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fouriertree.cli.documents import document
-from fouriertree.cli.errors import InputError
 from fouriertree.cli.help import examples
 from fouriertree.cli.options import TABLE, File, Json, ModelFile, Row, Sheet, option
 from fouriertree.cli.output import note, printing, say, write_bytes
+from fouriertree.errors import InputError
 from fouriertree.fit.options import OUTPUT
 
 if TYPE_CHECKING:

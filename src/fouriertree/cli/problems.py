@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 from fouriertree.cli.documents import document
-from fouriertree.cli.errors import InputError, unreadable
 from fouriertree.cli.help import examples
 from fouriertree.cli.options import Json, option
 from fouriertree.cli.output import aligned_rows, say
+from fouriertree.errors import InputError, unreadable
 from fouriertree.fit.options import path
 
 HEADINGS = ("name", "formula", "domain")

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from fouriertree.cli.documents import document
-from fouriertree.cli.errors import InputError, unwritable
 from fouriertree.cli.help import examples
 from fouriertree.cli.options import TABLE, File, Json, ModelFile, Sheet, option
 from fouriertree.cli.output import say
+from fouriertree.errors import InputError, unwritable
 from fouriertree.fit.options import OUTPUT, path, whole
 
 if TYPE_CHECKING:

@@ -164,6 +164,16 @@ class Option:
         """The name on the command line and in run.json."""
         return (self.flag and self.flag.name) or self.name
 
+    @property
+    def flag_kind(self) -> Kind:
+        """The valid values on the command line."""
+        return (self.flag and self.flag.kind) or self.kind
+
+    @property
+    def flag_default(self) -> Any:
+        """The value on the command line where the option is not given."""
+        return None if self.flag is None else [] if self.flag.repeated else self.flag.default
+
     def check(self, value: Any) -> None:
         """Raise ValueError unless the value is valid."""
         if not (self.kind.accepts(value) or (value is None and self.accepts_none)):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fouriertree.cli.errors import InputError, listed, suggestion
 from fouriertree.cli.output import note
+from fouriertree.errors import InputError, listed, suggestion
 from fouriertree.experiments.bench.names import EVERYDAY, FOLDER, MEASURED, SUITES, folder_table
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fouriertree.cli.errors import INTERRUPTED, SHORT, unwritable
+from fouriertree.cli.errors import INTERRUPTED, SHORT
 from fouriertree.cli.files import check_writable
 from fouriertree.cli.output import progress_bar, say
+from fouriertree.errors import unwritable
 
 if TYPE_CHECKING:
     from fouriertree.experiments.bench.plan import Plan

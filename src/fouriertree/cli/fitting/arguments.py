@@ -17,8 +17,7 @@ class FitArguments(SimpleNamespace):
     """The values of the options of `fit`, by name; those that are not given have their defaults, and `run_dir` None."""
 
     def __init__(self, **values: Any) -> None:
-        flags = {key: option.flag or Flag() for key, option in RECORDED.items()}
-        defaults = {key: [] if flag.repeated else flag.default for key, flag in flags.items()}
+        defaults = {key: option.flag_default for key, option in RECORDED.items()}
         super().__init__(**(defaults | {"run_dir": None} | values))
 
     def to_json(self) -> dict[str, Any]:
@@ -36,8 +35,7 @@ class FitArguments(SimpleNamespace):
         for name, value in vars(arguments).items():
             if name not in RECORDED:
                 raise ValueError(f"there is no option {name!r}")
-            flag = RECORDED[name].flag or Flag()
-            kind = flag.kind or RECORDED[name].kind
+            kind, flag = RECORDED[name].flag_kind, RECORDED[name].flag or Flag()
             valid = kind.accepts(value) or (value is None and not flag.argument)
             if flag.repeated:
                 valid = isinstance(value, list) and all(map(kind.accepts, value))

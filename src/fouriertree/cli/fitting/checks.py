@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fouriertree.cli.errors import InputError
+from fouriertree.errors import InputError
 from fouriertree.io.tables.source import DASH
 
 if TYPE_CHECKING:

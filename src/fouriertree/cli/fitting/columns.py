@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fouriertree.cli.errors import InputError, listed
 from fouriertree.cli.output import note
 from fouriertree.data.checks import check_scale
+from fouriertree.errors import InputError, listed
 from fouriertree.io.tables.table import Table
 
 if TYPE_CHECKING:

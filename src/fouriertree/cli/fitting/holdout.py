@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fouriertree.cli.errors import InputError
+from fouriertree.errors import InputError
 
 if TYPE_CHECKING:
     from fouriertree.cli.fitting.columns import Sample

@@ -22,7 +22,7 @@ from fouriertree.fit.options import (
     text,
 )
 
-#: traverses after which genetic programming ends where no limit is given: it has no stopping criterion of its own
+#: traverses after which genetic programming ends where no limit is given: it has no stopping criterion
 GP_TRAVERSES = 100_000
 
 NAME = text("NAME")
@@ -44,7 +44,7 @@ def named(name: str, kind: Kind, help: str, default: str | None = None, shown: s
 COMMAND_LINE = (
     Option("data", None, TABLE_FILE, f"Table whose first line names the columns: {TABLE}.", "", Flag(argument=True)),
     column("target", "Column to predict.", "-t"),
-    column("column", "Column to use as a feature; may be repeated. Without it, all columns are.", "-c", True),
+    column("column", "Column to use as a feature, all of them by default; may be repeated.", "-c", True),
     column("ignore", "Column to leave out; may be repeated.", repeated=True),
     column("weights", "Column of sample weights, which is no feature."),
     SHEET,

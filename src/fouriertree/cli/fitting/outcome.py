@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fouriertree.cli.errors import unwritable
 from fouriertree.cli.output import note, say
 from fouriertree.cli.show import show
+from fouriertree.errors import unwritable
 from fouriertree.fit.options import RUNS
 
 if TYPE_CHECKING:

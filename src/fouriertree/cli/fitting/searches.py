@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fouriertree.cli.errors import InputError
 from fouriertree.cli.fitting.options import GP_TRAVERSES
 from fouriertree.cli.output import say
+from fouriertree.errors import InputError
 
 if TYPE_CHECKING:
     from fouriertree.cli.fitting.arguments import FitArguments
@@ -33,7 +33,7 @@ def search_parameters(arguments: FitArguments) -> dict[str, Any]:
         }
     from fouriertree import FTG, GramSVD, PrimitiveSet, RampedHalfAndHalf
 
-    # The terms are those of the search: the table of equations has no limit of its own.
+    # The search alone limits the number of terms.
     if arguments.projector == "gram-svd":
         say(
             "FTG as published: Gram matrix and SVD, trees of up to 10 levels, the first relevant one is taken"

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from fouriertree.cli.documents import document
 from fouriertree.cli.fitting.options import CHANGEABLE
 from fouriertree.cli.help import Command, examples, write_epilog
-from fouriertree.cli.options import JSON, Folder, Json, option, with_options
+from fouriertree.cli.options import JSON, Folder, Json, info, option, with_options
 from fouriertree.fit.options import RUNS, Flag, Option, text
 
 EXAMPLES = examples(
@@ -37,8 +37,8 @@ RUN = Option(
     Flag(argument=True),
 )  # fmt: skip
 STORE = Option("run_dir", RUNS, Folder, "Folder of the runs: the --run-dir of `fit`.", "", Flag(default=RUNS))
-Store = Annotated[Path, option("--run-dir", kind=Folder, help=STORE.help)]
-Run = Annotated[str, typer.Argument(metavar="ID", help=RUN.help)]
+Store = Annotated[Path, info(STORE)]
+Run = Annotated[str, info(RUN)]
 Runs = Annotated[list[str], typer.Argument(metavar="ID...", help="IDs of runs, or parts of them.")]
 
 
@@ -100,16 +100,15 @@ def resume(run: str, run_dir: Path, json: bool, **changes: Any) -> None:
     """
     from fouriertree.cli.runs.resume import resume_run
 
+    given = {name: value for name, value in changes.items() if value is not None}
     with document(json) as content:
-        resume_run(
-            run_dir, run, {name: value for name, value in changes.items() if value is not None}, content
-        )
+        resume_run(run_dir, run, given, content)
 
 
 @app.command("rm", cls=Command, epilog=REMOVE)
 def remove(
     run: Runs,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, option("--yes", "-y", help="Remove without a question.")] = False,
     run_dir: Store = RUNS,
     as_json: Json = False,
 ) -> None:

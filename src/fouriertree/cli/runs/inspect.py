@@ -11,9 +11,9 @@ from typing import Any
 
 import typer
 
-from fouriertree.cli.errors import InputError
 from fouriertree.cli.output import aligned_rows, note, say
 from fouriertree.cli.show import shortened
+from fouriertree.errors import InputError
 from fouriertree.io.terminal import printable
 from fouriertree.runs import RunError, RunFolder, find_run, list_runs, remove_run
 from fouriertree.runs.folder import FRONT, MODEL
@@ -97,9 +97,9 @@ def compare_some(store: Path, wanted: Sequence[str], content: dict[str, Any]) ->
     with run_errors_as_input_errors():
         runs = [find_run(store, name) for name in wanted]
     parameters = differing(runs)
-    found = [summary(run) for run in runs]
-    content |= {"runs": found, "parameters": parameters}
-    rows = [[name, *(cell(about[name]) for about in found)] for name in SIDE_BY_SIDE]
+    summaries = [summary(run) for run in runs]
+    content |= {"runs": summaries, "parameters": parameters}
+    rows = [[name, *(cell(about[name]) for about in summaries)] for name in SIDE_BY_SIDE]
     rows += [[name, *map(cell, values)] for name, values in parameters.items()]
     say(aligned_rows(["", *(run.id for run in runs)], rows))
 

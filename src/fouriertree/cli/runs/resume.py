@@ -7,11 +7,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from fouriertree.cli.errors import InputError
 from fouriertree.cli.fit import fit_table
 from fouriertree.cli.fitting.arguments import FitArguments
 from fouriertree.cli.interrupts import handle_interrupts
 from fouriertree.cli.runs.inspect import run_errors_as_input_errors
+from fouriertree.errors import InputError
 from fouriertree.io.tables.source import DASH
 from fouriertree.runs import RunFolder, find_run
 from fouriertree.runs.folder import FINISHED
