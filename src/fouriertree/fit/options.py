@@ -53,7 +53,14 @@ def whole(least: int, most: int | None = None) -> Kind:
 
 def number(phrase: str, metavar: str, accepts: Callable[[float], bool] = lambda x: x >= 0.0) -> Kind:
     """Real numbers, those that are not negative unless `accepts` is given; finite ones on the command line."""
-    return Kind("float", phrase, lambda x: isinstance(x, Real) and accepts(float(x)), finite_float, metavar)
+
+    def is_valid(value: Any) -> bool:
+        try:
+            return isinstance(value, Real) and accepts(float(value))
+        except OverflowError:  # an integer beyond float64
+            return False
+
+    return Kind("float", phrase, is_valid, finite_float, metavar)
 
 
 def one_of(*choices: str) -> Kind:
