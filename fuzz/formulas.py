@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fouriertree import PrimitiveSet
-from fouriertree.cli.errors import InputError
-from fouriertree.cli.fitting.settings import parse_operators
+from fouriertree.cli.fitting.searches import parse_operators
+from fouriertree.errors import InputError
 from fouriertree.expr import Expression, ParseError, parse
 from fouriertree.fit.guesses import STARTS, parse_guesses
 

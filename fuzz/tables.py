@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from fouriertree.cli import LONGEST_SENTENCE
-from fouriertree.cli.errors import InputError
-from fouriertree.cli.fitting.columns import Choice, training_sample
+from fouriertree.cli.fitting.arguments import FitArguments
+from fouriertree.cli.fitting.columns import training_sample
 from fouriertree.cli.predict import write_with_rows
 from fouriertree.cli.show import shortened
+from fouriertree.errors import InputError
 from fouriertree.io.tables.reading import read_table
 from fouriertree.io.tables.table import Table
 
@@ -43,7 +44,7 @@ def check_table(data: bytes) -> None:
         return
     try:
         with redirect_stderr(io.StringIO()):
-            sample = training_sample(table, Choice(table.names[-1]))
+            sample = training_sample(table, FitArguments(target=table.names[-1]))
     except InputError as error:
         check_sentence(as_said(error))
         return

@@ -16,7 +16,7 @@ from .targets import TARGETS
 #: whose coverage guides the search
 MODULES = (
     "fouriertree.expr.parse", "fouriertree.expr.tokens", "fouriertree.expr.text", "fouriertree.fit.guesses",
-    "fouriertree.runs.model_file", "fouriertree.model", "fouriertree.cli.fitting.settings",
+    "fouriertree.runs.model_file", "fouriertree.model", "fouriertree.cli.fitting.searches",
     "fouriertree.io.tables.table",
     "fouriertree.data.checks", "fouriertree.io.tables.header", "fouriertree.io.tables.text", "fouriertree.export.names",
     "fouriertree.export.sql", "fouriertree.export.latex", "fouriertree.export.excel",

@@ -28,34 +28,34 @@ INTRODUCTION = f"""\
 
 This page is written by `python tools/cli_docs.py` from what `fouriertree --help` prints.
 
-Bad input gets one sentence on stderr that starts with `error:`, and exit status 2. Files are written whole or not at
-all; a file that exists is replaced, the input never.
+Bad input is reported in one sentence on stderr that starts with `error:`, with exit status 2. Files are written
+atomically; a file that exists is replaced, the input never. [Options](options.md) has the parameters of the estimators.
 
 ## Tables
-The suffix of a file tells its format; every command reads all of them, and bad cells get the same sentences.
+The suffix of a file gives its format; every command reads all of them, with the same errors for bad cells.
 
 | file | what is read |
 |---|---|
 | `.csv`, `.tsv`, any other | {TEXT} |
-| `.csv.gz` | the same, compressed; it is the content that tells |
+| `.csv.gz` | the same, compressed; recognised by its content |
 | `.parquet`, `.pq` | Parquet; `pip install 'fouriertree[parquet]'` |
 | `.xlsx`, `.xlsm` | {EXCEL} |
 | `-` | text from the standard input, compressed or not |
 
-Rows are counted from 1, below the header; blank lines are no rows. A column without a name is left out. Names may hold
-anything: quote them for the shell, and repeat an option for several of them.
+Rows are counted from 1, below the header, without blank lines. A column without a name is left out. Names may contain
+any characters: quote them for the shell, and repeat an option for several of them.
 
 ## Completion in the shell
 `fouriertree --install-completion` makes the Tab key complete commands, options and their values: searches, operators,
-targets, suites, cases, and the columns of a table in text that is named before. `--show-completion` prints the script.
+targets, suites, cases, and the columns of a text table that is named before. `--show-completion` prints the script.
 """
 JSON = """\
 ## JSON
-With `--json`, stdout holds one JSON document and nothing else; what is for people goes to stderr. Numbers are exact;
-those that are not finite are `null`. Keys stay as they are; more may come. Where something went wrong, the exit status
-is the same as without `--json`, the sentence is on stderr, and the document has the key `error` with it: alone, or
-beside what was found before, as when a model cannot be written after a fit. A search that was interrupted gives its
-document, with the status 130 or 143. Only a bug leaves stdout empty.
+With `--json`, stdout has one JSON document and nothing else; all other output is on stderr. Numbers are exact;
+those that are not finite are `null`. Keys are stable; new ones may be added. After an error, the exit status is the
+same as without `--json`, the message is on stderr, and the document has it under the key `error`: alone, or beside the
+results so far, as when a model cannot be written after a fit. An interrupted search prints its document, with the
+status 130 or 143. Only a bug leaves stdout empty.
 """
 
 
@@ -108,7 +108,7 @@ def line(param: Any) -> str:
 
 
 def default(option: Any) -> str:
-    value = getattr(option.default, "value", option.default)
+    value = option.show_default if isinstance(option.show_default, str) else option.default
     if isinstance(value, list):
         value = ", ".join(map(str, value)) or None
     return "" if value is None or value is False else f" Default: {value}."

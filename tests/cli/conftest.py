@@ -14,7 +14,7 @@ MAIN = "from fouriertree.cli import main; main()"
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled():
-    """Whoever runs first compiles, and is told so on stderr; here nobody is first."""
+    """Compile the kernels once, so that no command prints that it compiles."""
     SymbolicRegressor(max_evaluations=1, random_state=0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0])
 
 
@@ -32,7 +32,7 @@ def run(tmp_path, monkeypatch):
 
 @pytest.fixture
 def process():
-    """Run the command, or other code with its arguments, in a process of its own."""
+    """Run the command, or other code with its arguments, in a separate process."""
 
     def run(*arguments, code=MAIN, env=None, **options):
         source = os.path.dirname(os.path.dirname(fouriertree.__file__))
@@ -40,7 +40,7 @@ def process():
         command = [sys.executable, "-c", code, *map(str, arguments)]
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
         done = subprocess.run(command, text=True, encoding="utf-8", env=environment, **streams)
-        # Whoever runs first compiles, and is told so.
+        # The first process compiles, and prints that it does.
         done.stderr = "".join(
             line for line in done.stderr.splitlines(True) if "only the first time" not in line
         )
@@ -60,7 +60,7 @@ def pendulum(tmp_path):
 
 @pytest.fixture
 def lines(tmp_path):
-    """A table of 40 rows with y = 2·speed + 1, a column of noise, and weights that leave out every fourth row."""
+    """A table of 40 rows with y = 2·speed + 1, a column of noise, and weight zero on every fourth row, an outlier."""
     text = "speed,noise,w,y\n"
     for i in range(40):
         wrong = 1000 if i % 4 == 3 else 0

@@ -1,4 +1,4 @@
-"""Whatever is wrong with the input, the user gets one sentence, status 2 and no traceback."""
+"""Bad input is reported in one sentence, with status 2 and no traceback."""
 
 import errno
 import json
@@ -75,31 +75,34 @@ def test_a_bad_table_is_refused_with_one_sentence(fit, what):
 
 
 BAD_OPTIONS = [
-    ([], "name the column to find a formula for with --target; d.csv has 'a', 'b', 'y'"),
+    ([], "name the column to predict with --target; d.csv has 'a', 'b', 'y'"),
     (["-t", "y", "--operators", "+,sine"], "unknown operator 'sine'; did you mean 'sin'?"),
     (["-t", "y", "--operators", ","], "--operators must name one operator or more"),
     (["-t", "y", "--operators", "+,add"], "each of them once"),
     (
         ["-t", "y", "--time-limit", "-1"],
-        "'--time-limit': it must be a number of seconds, such as 30; got '-1'",
+        "'--time-limit': it must be a number of seconds, at least 0; got '-1'",
     ),
-    (["-t", "y", "--time-limit", "soon"], "must be a number of seconds, such as 30; got 'soon'"),
-    (["-t", "y", "--time-limit", "nan"], "must be a number of seconds, such as 30; got 'nan'"),
+    (["-t", "y", "--time-limit", "soon"], "must be a number of seconds, at least 0; got 'soon'"),
+    (["-t", "y", "--time-limit", "nan"], "must be a number of seconds, at least 0; got 'nan'"),
     (["-t", "y", "--max-terms", "0"], "'--max-terms': it must be a whole number of at least 1; got '0'"),
     (
         ["-t", "y", "--seed", "-1"],
         "'--seed': it must be a whole number from 0 to 9223372036854775807; got '-1'",
     ),
     (["-t", "y", "--seed", "9" * 20], "'--seed': it must be a whole number from 0 to 9223372036854775807"),
-    (["-t", "y", "--search", "pg"], "there is no 'pg'; choose one of hybrid, ftg, one-plus-lambda, gp"),
+    (["-t", "y", "--search", "pg"], "it must be one of hybrid, ftg, one-plus-lambda, gp; got 'pg'"),
     (
         ["-t", "y", "--search", "gp", "--max-terms", "3"],
-        "--projector and --max-terms are about sums of trees",
+        "--projector and --max-terms are options of sums of trees",
     ),
-    (["-t", "y", "--search", "one-plus-lambda", "--projector", "qr"], "one-plus-lambda finds one tree"),
-    (["-t", "y", "--projector", "qr"], "--projector is about ftg; give --search ftg with it, not hybrid"),
-    (["-t", "y", "--search", "ftg", "--max-size", "9"], "--max-size and --guess are about the hybrid search"),
-    (["-t", "y", "--search", "gp", "--guess", "a*b"], "--search gp has no use for them"),
+    (["-t", "y", "--search", "one-plus-lambda", "--projector", "qr"], "one-plus-lambda fits one tree"),
+    (
+        ["-t", "y", "--projector", "qr"],
+        "--projector is an option of ftg; give --search ftg with it, not hybrid",
+    ),
+    (["-t", "y", "--search", "ftg", "--max-size", "9"], "--max-size and --guess are options of the hybrid"),
+    (["-t", "y", "--search", "gp", "--guess", "a*b"], "--search gp ignores them"),
     (["-t", "y", "--guess", "a*sine(b)"], "--guess 'a*sine(b)' is no formula: "),
     (["-t", "y", "--guess", "a*x7"], "--guess 'a*x7' is no formula: there is no column x7"),
     (["-t", "y", "--guess", "a*"], "--guess 'a*' is no formula: "),
@@ -108,16 +111,19 @@ BAD_OPTIONS = [
         ["-t", "y", "--max-evaluations", "many"],
         "'--max-evaluations': it must be a whole number of at least 1",
     ),
-    (["-t", "y", "--loss", "cubed"], "there is no 'cubed'; choose one of squared, absolute, huber, quantile"),
-    (["-t", "y", "--quantile", "0.9"], "--quantile is about --loss quantile; give that with it, not squared"),
+    (["-t", "y", "--loss", "cubed"], "it must be one of squared, absolute, huber, quantile; got 'cubed'"),
+    (["-t", "y", "--quantile", "0.9"], "--quantile is an option of --loss quantile; give that"),
     (
         ["-t", "y", "--loss", "quantile", "--quantile", "1"],
-        "must be a share between 0 and 1, such as 0.9; got '1'",
+        "must be a number between 0 and 1, such as 0.9; got '1'",
     ),
-    (["-t", "y", "--model-selection", "nice"], "there is no 'nice'; choose one of mdl, best, accuracy"),
+    (["-t", "y", "--model-selection", "nice"], "it must be one of mdl, best, accuracy; got 'nice'"),
     (["-t", "y", "--ignore", "y"], "'y' is both the target and ignored"),
-    (["-t", "y", "-o", "p.png", "--plot", "./p.png"], "p.png cannot be both the model and the picture"),
-    (["-t", "y", "--jobs", "0"], "--jobs must be a number of threads"),
+    (["-t", "y", "-o", "p.png", "--plot", "./p.png"], "p.png cannot be both the model and the plot"),
+    (
+        ["-t", "y", "--jobs", "0"],
+        "'--jobs': it must be a whole number of at least 1, or -1 for one per processor",
+    ),
     (["-t", "y", "--projector", "svd"], "gram-svd"),
     (["-t", "y", "--taget", "y"], "--taget"),
     (["-t", "y", "--ignore", "c"], "d.csv has no column 'c'"),
@@ -133,7 +139,7 @@ def test_a_bad_option_is_refused_with_one_sentence(fit, options, sentence):
     assert_one_sentence(fit(*options), sentence)
 
 
-def test_a_file_that_is_not_there_or_not_a_table_is_refused(run, tmp_path):
+def test_a_missing_file_and_a_file_that_is_no_table_are_refused(run, tmp_path):
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\xff\xfe" * 9)
     (tmp_path / "folder").mkdir()
     assert_one_sentence(run("fit", "none.csv", "-t", "y"), "cannot read none.csv: no such file or directory")
@@ -141,7 +147,7 @@ def test_a_file_that_is_not_there_or_not_a_table_is_refused(run, tmp_path):
     assert_one_sentence(run("fit", "picture.png", "-t", "y"), "picture.png is not text in UTF-8")
 
 
-def test_text_in_latin_1_is_refused_with_what_to_do(run, tmp_path):
+def test_text_in_latin_1_is_refused_with_the_next_step(run, tmp_path):
     (tmp_path / "d.csv").write_bytes("Größe,y\n1,2\n2,4\n".encode("latin-1"))
     assert_one_sentence(
         run("fit", "d.csv", "-t", "y"), "d.csv is not text in UTF-8; if it is a CSV file, save it"
@@ -149,11 +155,11 @@ def test_text_in_latin_1_is_refused_with_what_to_do(run, tmp_path):
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a folder that takes no files")
-def test_a_folder_that_takes_no_files_is_noticed_before_the_search(fit):
+def test_an_unwritable_folder_is_refused_before_the_search(fit):
     assert_one_sentence(fit("-t", "y", "-o", "/proc/x.json"), "cannot write /proc/x.json: ")
 
 
-def test_a_read_only_file_system_is_called_one(fit, monkeypatch):
+def test_a_read_only_file_system_is_named_in_the_error(fit, monkeypatch):
     def touch(path):
         raise OSError(errno.EROFS, "Read-only file system")
 
@@ -162,7 +168,7 @@ def test_a_read_only_file_system_is_called_one(fit, monkeypatch):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="asks whether a process lives")
-def test_the_next_write_removes_what_a_killed_process_left_of_the_same_file(tmp_path):
+def test_the_next_write_removes_the_temporary_file_of_a_killed_process(tmp_path):
     from fouriertree.cli.files import write_atomically
 
     with subprocess.Popen([sys.executable, "-c", ""]) as dead:
@@ -175,16 +181,16 @@ def test_the_next_write_removes_what_a_killed_process_left_of_the_same_file(tmp_
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
-def test_a_full_disk_costs_the_file_and_not_the_table(fit):
+def test_a_full_disk_loses_the_file_but_not_the_table(fit):
     result = fit("-t", "y", "-o", "/dev/full", "--max-evaluations", 2000)
     assert result.exit_code == 2
     assert ">>>" in result.stdout
     assert result.stderr == "error: cannot write /dev/full: no space left on device\n"
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_no_part(tmp_path, monkeypatch):
-    from fouriertree.cli.errors import InputError
+def test_a_failed_write_leaves_the_old_file_and_no_temporary_file(tmp_path, monkeypatch):
     from fouriertree.cli.files import write_atomically
+    from fouriertree.errors import InputError
     from fouriertree.io import files
 
     path = tmp_path / "model.json"
@@ -261,7 +267,7 @@ DAMAGES = [
 
 
 @pytest.mark.parametrize(("damage", "sentence"), DAMAGES)
-def test_a_model_file_that_was_tampered_with_is_called_damaged(run, tmp_path, damage, sentence):
+def test_a_damaged_model_file_is_refused(run, tmp_path, damage, sentence):
     (tmp_path / "d.csv").write_text(GOOD, encoding="utf-8")
     term = {"coefficient": 2.0, "expression": "x0"}
     losses = dict.fromkeys(COLUMNS[:-1], 1)
@@ -281,7 +287,7 @@ def test_a_model_file_that_was_tampered_with_is_called_damaged(run, tmp_path, da
     assert "Error" not in result.stderr
 
 
-def test_predict_says_which_rows_there_are(run, fit):
+def test_predict_names_the_valid_rows(run, fit):
     fit("-t", "y", "-o", "m.json", text="a,y\n" + "".join(f"{i},{2 * i}\n" for i in range(9)))
     assert_one_sentence(
         run("predict", "m.json", "d.csv", "--row", 9), "m.json has no row 9; its rows are 0 to 1"
@@ -291,7 +297,7 @@ def test_predict_says_which_rows_there_are(run, fit):
     )
 
 
-def test_predict_names_the_column_that_is_missing(run, fit, tmp_path):
+def test_predict_names_the_missing_column(run, fit, tmp_path):
     fit("-t", "y", "-o", "m.json", text="speed,y\n" + "".join(f"{i},{2 * i}\n" for i in range(9)))
     (tmp_path / "new.csv").write_text("Speed\n1\n2\n", encoding="utf-8")
     result = run("predict", "m.json", "new.csv")
@@ -300,7 +306,7 @@ def test_predict_names_the_column_that_is_missing(run, fit, tmp_path):
     assert_one_sentence(run("predict", "none.json", "new.csv"), "cannot read none.json")
 
 
-def test_predict_names_the_cell_that_is_no_number(run, fit, tmp_path):
+def test_predict_names_the_cell_that_is_not_numeric(run, fit, tmp_path):
     fit("-t", "y", "-o", "m.json", text="a,y\n" + "".join(f"{i},{2 * i}\n" for i in range(9)))
     (tmp_path / "new.csv").write_text("a\n1\ntwo\n", encoding="utf-8")
     assert_one_sentence(run("predict", "m.json", "new.csv"), "column 'a' of new.csv has text in row 2: 'two'")

@@ -1,4 +1,4 @@
-"""`fit --column`, `--ignore`, `--weights`: columns by name."""
+"""`fit --column`, `--ignore`, `--weights`: features, target and weights by the names of columns."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 
-def test_only_the_named_columns_are_used_in_the_order_of_the_table(run, lines):
+def test_only_the_named_columns_are_features_in_the_order_of_the_table(run, lines):
     options = ("--max-evaluations", 500, "--seed", 0, "--json")
     result = run("fit", lines, "-t", "y", "--column", "noise", "--column", "speed", *options)
     assert json.loads(result.stdout)["columns"] == ["speed", "noise"]
@@ -14,14 +14,14 @@ def test_only_the_named_columns_are_used_in_the_order_of_the_table(run, lines):
     assert json.loads(result.stdout)["columns"] == ["noise"]
 
 
-def test_weights_say_which_rows_count_and_are_no_column(run, lines):
+def test_sample_weights_are_used_and_are_no_feature(run, lines):
     result = run("fit", lines, "-t", "y", "--weights", "w", "--seed", 0, "-o", "m.json")
     assert result.exit_code == 0
     assert "\ny = 2*speed + 1\n" in result.stdout
     assert json.loads(Path("m.json").read_text("utf-8"))["names"] == ["speed", "noise"]
 
 
-def test_names_may_hold_anything(run, tmp_path):
+def test_names_may_contain_any_characters(run, tmp_path):
     names = ["my x", "100 %", 'say "hi"', "a,b", "two\nlines", "Größe", "[bold]", "-t"]
     header = ",".join('"' + name.replace('"', '""') + '"' for name in [*names, "y"])
     rows = [",".join([*(str(i * (k + 2) % 7) for k in range(len(names))), str(3 * i)]) for i in range(25)]
@@ -47,7 +47,7 @@ def test_names_may_hold_anything(run, tmp_path):
         (["--sheet", "one"], "--sheet is about Excel workbooks (.xlsx), and lines.csv is none"),
     ],
 )
-def test_a_column_is_one_thing(run, lines, options, sentence):
+def test_a_column_has_one_role(run, lines, options, sentence):
     result = run("fit", lines, "-t", "y", *options)
     assert result.exit_code == 2
     assert sentence in result.stderr

@@ -1,4 +1,4 @@
-"""Completion in a shell: words that options take, columns of a table, and nothing heavy behind it."""
+"""Completion in a shell: values of options and columns of a table, without heavy imports."""
 
 import pytest
 
@@ -48,18 +48,18 @@ def complete(process, tmp_path):
         ("fouriertree paper --only ", "heatmaps", "quick"),
     ],
 )
-def test_the_shell_is_told_what_fits(complete, typed, proposed, other):
+def test_values_are_completed(complete, typed, proposed, other):
     found = complete(typed)
     assert f'"{proposed}"' in found
     assert f'"{other}"' not in found
 
 
-def test_a_table_that_is_not_there_proposes_nothing(complete):
+def test_a_missing_table_has_no_completions(complete):
     assert '"speed"' not in complete("fouriertree fit none.csv --target ")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_of_a_shell_is_shown(process, shell):
+def test_the_completion_script_of_a_shell_is_printed(process, shell):
     env = {"_FOURIERTREE_COMPLETE": f"source_{shell}"}
     result = process(
         env=env, code="import sys; sys.argv[0] = 'fouriertree'\nfrom fouriertree.cli import main; main()"
@@ -68,8 +68,8 @@ def test_the_script_of_a_shell_is_shown(process, shell):
     assert "_FOURIERTREE_COMPLETE" in result.stdout
 
 
-def test_the_words_are_those_of_the_package():
-    from fouriertree.cli.fitting.settings import parse_operators
+def test_completed_words_are_those_of_the_package():
+    from fouriertree.cli.fitting.searches import parse_operators
     from fouriertree.experiments.bench.names import SUITES
     from fouriertree.experiments.bench.systems import SYSTEMS
     from fouriertree.export import TARGETS
@@ -79,4 +79,3 @@ def test_the_words_are_those_of_the_package():
     assert tuple(SUITES) == choices.SUITES
     assert tuple(SYSTEMS) == choices.SYSTEMS
     assert set(parse_operators(",".join(choices.OPERATORS)).names) == set(PrimitiveSet.catalogue().names)
-    assert parse_operators(choices.DEFAULT_OPERATORS) == PrimitiveSet.default()

@@ -18,7 +18,7 @@ COMMANDS = typer.main.get_command(app).commands
 HEAVY = ("numpy", "numba", "pandas", "sklearn", "sympy", "matplotlib", "rich")
 
 
-def test_the_demo_finds_the_law_and_tells_the_next_command(run, tmp_path):
+def test_the_demo_recovers_the_law_and_prints_the_next_command(run, tmp_path):
     result = run("demo")
     assert result.exit_code == 0
     assert "acceleration = -0.4*velocity - 19.62*sin(angle)" in result.stdout
@@ -29,7 +29,7 @@ def test_the_demo_finds_the_law_and_tells_the_next_command(run, tmp_path):
     assert run("predict", "model.json", "example.csv").exit_code == 0
 
 
-def test_the_demo_runs_again_on_its_own_file_and_leaves_another_one_alone(run, tmp_path):
+def test_the_demo_reuses_its_own_file_and_does_not_overwrite_another(run, tmp_path):
     assert run("demo").exit_code == 0
     assert run("demo").exit_code == 0
     (tmp_path / "example.csv").write_text("mine\n1\n", encoding="utf-8")
@@ -42,7 +42,7 @@ def test_the_demo_runs_again_on_its_own_file_and_leaves_another_one_alone(run, t
 @pytest.mark.parametrize(
     "arguments", [(), ("--help",), ("fit", "--help"), ("predict", "--help"), ("demo", "--help")]
 )
-def test_help_is_there(run, arguments):
+def test_help_is_printed(run, arguments):
     result = run(*arguments)
     assert result.exit_code == 0
     assert "Usage:" in result.stdout
@@ -52,10 +52,10 @@ def test_version_is_that_of_the_package(run):
     assert run("--version").stdout == f"fouriertree {fouriertree.__version__}\n"
 
 
-def test_help_names_the_operators_that_are_used_unless_told_otherwise(run):
+def test_help_names_the_default_operators(run):
     from fouriertree import PrimitiveSet
-    from fouriertree.cli.choices import DEFAULT_OPERATORS
-    from fouriertree.cli.fitting.settings import parse_operators
+    from fouriertree.cli.fitting.searches import parse_operators
+    from fouriertree.fit.options import DEFAULT_OPERATORS
 
     assert parse_operators(DEFAULT_OPERATORS) == PrimitiveSet.default()
     text = " ".join(run("fit", "--help").stdout.split())
@@ -71,7 +71,7 @@ def test_the_package_can_be_run_as_a_module():
     assert found.stdout == f"fouriertree {fouriertree.__version__}\n"
 
 
-def test_help_needs_nothing_heavy():
+def test_help_imports_nothing_heavy():
     code = f"import sys, fouriertree.cli; print([m for m in {HEAVY} if m in sys.modules])"
     source = os.path.dirname(os.path.dirname(fouriertree.__file__))
     environment = os.environ | {"PYTHONPATH": source}
@@ -82,7 +82,7 @@ def test_help_needs_nothing_heavy():
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_examples_that_it_understands(run, name):
+def test_every_command_has_examples_that_it_can_parse(run, name):
     title, *lines = COMMANDS[name].epilog.splitlines()
     assert title == "Examples:"
     assert run(name, "--help").stdout.rstrip().endswith(COMMANDS[name].epilog)
@@ -95,7 +95,7 @@ def test_every_command_has_examples_that_it_understands(run, name):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_option_stands_below_its_heading_once(run, name):
+def test_every_option_is_listed_once_below_its_heading(run, name):
     shown = run(name, "--help").stdout
     for param in COMMANDS[name].params:
         if param.param_type_name == "option":

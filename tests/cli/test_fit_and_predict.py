@@ -1,4 +1,4 @@
-"""`fouriertree fit` and `fouriertree predict`: from a CSV to a formula to numbers."""
+"""`fouriertree fit` and `fouriertree predict`: from a CSV to an equation to predictions."""
 
 import csv
 import io
@@ -28,7 +28,7 @@ def predictions(text):
     return np.array([float(value) for (value,) in rows[1:]])
 
 
-def test_fit_prints_the_table_the_formula_the_reason_and_the_seed(run, pendulum):
+def test_fit_prints_the_table_the_equation_the_stop_reason_and_the_seed(run, pendulum):
     result = run("fit", pendulum, "--target", "acceleration", "--seed", 0)
     assert result.exit_code == 0
     assert result.stderr == ""
@@ -56,7 +56,7 @@ def test_predict_repeats_the_predictions_of_the_regressor_to_the_last_bit(run, p
     assert (found == expected).all()
 
 
-def test_a_model_file_says_what_it_is(run, pendulum):
+def test_a_model_file_has_its_format_version_and_provenance(run, pendulum):
     run("fit", pendulum, "-t", "acceleration", "--seed", 5, "-o", "model.json")
     data = json.loads(Path("model.json").read_text(encoding="utf-8"))
     assert (data["format"], data["version"]) == ("fouriertree-model", 2)
@@ -66,7 +66,7 @@ def test_a_model_file_says_what_it_is(run, pendulum):
     assert (data["history"]["seed"], data["history"]["stop_reason"]) == (5, CERTAIN)
 
 
-def test_predict_matches_columns_by_name_and_needs_only_those_of_the_formula(run, tmp_path):
+def test_predict_matches_columns_by_name_and_needs_only_those_of_the_equation(run, tmp_path):
     rows = [f"{i},{i * i % 7},note {i},{3 * (i * i % 7)}" for i in range(30)]
     (tmp_path / "old.csv").write_text("\n".join(["unused,my x,note,y", *rows]), encoding="utf-8")
     fit = run("fit", "old.csv", "-t", "y", "--ignore", "note", "--seed", 0, "-o", "model.json")
@@ -93,7 +93,7 @@ def test_predictions_that_are_not_finite_are_counted_on_stderr(run, tmp_path):
     (tmp_path / "new.csv").write_text("x\n-1\n1\n", encoding="utf-8")
     result = run("predict", "model.json", "new.csv")
     assert result.exit_code == 0
-    assert result.stderr == "warning: the formula has no finite value on 1 of 2 rows\n"
+    assert result.stderr == "warning: the equation has no finite value on 1 of 2 rows\n"
     assert np.isnan(predictions(result.stdout)[0])
 
 
@@ -127,7 +127,7 @@ def test_a_column_without_a_name_is_left_out_with_a_note_and_kept_by_predict(run
     assert run("fit", "data.csv", "-t", "y", "--ignore", "Unnamed: 0", "--seed", 0).stderr == ""
 
 
-def test_a_header_of_numbers_is_doubted(run, tmp_path):
+def test_a_header_of_numbers_is_noted(run, tmp_path):
     (tmp_path / "data.csv").write_text(
         "1,2\n" + "".join(f"{i},{2 * i}\n" for i in range(2, 12)), encoding="utf-8"
     )
@@ -157,14 +157,14 @@ def test_predict_uses_the_row_that_is_asked_for(run, pendulum):
     assert len(set(constant)) == 1
 
 
-def test_noise_is_described_by_its_mean_and_the_table_says_so(run, noise):
+def test_noise_is_fitted_by_its_mean_with_a_note(run, noise):
     result = run("fit", "data.csv", "-t", "y", "--max-evaluations", 50_000, "--seed", 0)
     assert result.stdout.splitlines()[1].startswith(">>>    0")
-    assert "\nno formula describes the data more briefly than a constant\n" in result.stdout
+    assert "\nno equation has a smaller description length than a constant\n" in result.stdout
     assert "-0.000000" not in result.stdout
 
 
-def test_on_a_terminal_long_formulas_are_cut_in_the_middle_and_it_is_said(monkeypatch):
+def test_on_a_terminal_long_equations_are_shortened_with_a_note(monkeypatch):
     from fouriertree.cli import show
 
     class Terminal(io.StringIO):
@@ -187,14 +187,14 @@ def test_on_a_terminal_long_formulas_are_cut_in_the_middle_and_it_is_said(monkey
 
 
 @pytest.mark.parametrize("search", ["gp", "one-plus-lambda"])
-def test_genetic_programming_finds_one_tree_and_ends(run, pendulum, search):
+def test_genetic_programming_fits_one_tree_and_ends(run, pendulum, search):
     result = run("fit", pendulum, "-t", "acceleration", "--search", search, "--seed", 0, "-o", "model.json")
     assert result.exit_code == 0
     assert "stopped: traverses used up; 100," in result.stdout
     assert run("predict", "model.json", pendulum).exit_code == 0
 
 
-def test_a_constant_target_gets_a_constant_formula(run, tmp_path):
+def test_a_constant_target_has_a_constant_equation(run, tmp_path):
     (tmp_path / "data.csv").write_text("a,y\n1,4\n2,4\n3,4\n", encoding="utf-8")
     result = run("fit", "data.csv", "-t", "y", "-o", "m.json", "--max-evaluations", 1000)
     assert result.exit_code == 0
@@ -202,7 +202,7 @@ def test_a_constant_target_gets_a_constant_formula(run, tmp_path):
     assert predictions(run("predict", "m.json", "data.csv").stdout) == pytest.approx(4.0)
 
 
-def test_gram_svd_is_the_published_algorithm_and_says_so(run, pendulum):
+def test_gram_svd_is_announced_as_the_published_algorithm(run, pendulum):
     result = run(
         "fit",
         pendulum,
@@ -222,25 +222,25 @@ def test_gram_svd_is_the_published_algorithm_and_says_so(run, pendulum):
     assert "stopped: all terms used" in result.stdout
 
 
-def test_the_picture_is_a_picture(run, pendulum):
+def test_the_plot_is_a_png_file(run, pendulum):
     assert run("fit", pendulum, "-t", "acceleration", "--seed", 0, "--plot", "fit.png").exit_code == 0
     assert Path("fit.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
-def test_in_a_pipe_formulas_are_never_cut(process, tmp_path):
+def test_in_a_pipe_equations_are_never_shortened(process, tmp_path):
     names = [f"{letter} with a name that is longer than most names of columns" for letter in "abc"]
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=names)
     table.assign(y=table @ [1.25, -2.5, 3.75]).to_csv(tmp_path / "data.csv", index=False)
     result = process("fit", "data.csv", "-t", "y", "--seed", 0, cwd=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
-    formula = result.stdout.split("\ny = ")[1].splitlines()[0]
-    assert len(formula) > 160
-    assert all(name in formula for name in names)
-    assert next(line for line in lines if line.startswith(">>>")).endswith(formula)
+    equation = result.stdout.split("\ny = ")[1].splitlines()[0]
+    assert len(equation) > 160
+    assert all(name in equation for name in names)
+    assert next(line for line in lines if line.startswith(">>>")).endswith(equation)
 
 
-# Sends a signal when something is called; later than a press before it, so that it is another one.
+# Sends a signal at a call, late enough after an earlier one that it counts as a second signal.
 INTERRUPTED = """
 import os, signal, time
 from fouriertree.fit import pipeline as fitting
@@ -275,13 +275,13 @@ def noise(tmp_path):
 
 @needs_signals
 @pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_a_signal_writes_and_prints_what_was_found(process, noise, name, status):
+def test_a_signal_ends_the_search_and_the_equations_are_written(process, noise, name, status):
     arguments = ("fit", "data.csv", "-t", "y", "-o", "model.json")
     code = INTERRUPTED + IN_A_STEP.format(name=name) + MAIN
     result = process(*arguments, code=code, cwd=noise)
     first, second = result.stderr.splitlines()
-    assert first == "stopping, writing what was found…"
-    assert second.startswith("note: to go on with it: fouriertree runs resume ")
+    assert first == "stopping, writing the equations found so far…"
+    assert second.startswith("note: to resume it: fouriertree runs resume ")
     assert result.returncode == status
     assert "stopped: interrupted" in result.stdout
     assert result.stdout.endswith("model written to model.json\n")
@@ -299,34 +299,34 @@ def test_ctrl_c_after_the_search_loses_nothing(process, noise, moment):
 
 
 @needs_signals
-def test_another_ctrl_c_leaves_at_once_and_no_part_of_a_file(process, noise):
+def test_a_second_ctrl_c_exits_at_once_without_temporary_files(process, noise):
     code = INTERRUPTED + IN_A_STEP.format(name="SIGINT") + WRITING + MAIN
     arguments = ("fit", "data.csv", "-t", "y", "-o", "model.json", "--no-run")
     result = process(*arguments, code=code, cwd=noise)
     assert result.returncode == 130
-    assert result.stderr.endswith("interrupted again; left without finishing\n")
+    assert result.stderr.endswith("interrupted again; exited without finishing\n")
     assert os.listdir(noise) == ["data.csv"]
 
 
 @needs_signals
-def test_ctrl_c_before_the_search_says_that_nothing_was_found(process, noise):
+def test_ctrl_c_before_the_search_reports_that_there_are_no_equations(process, noise):
     early = "import os, signal\nfrom fouriertree.cli import fit\n"
     early += "fit.samples = lambda *a: os.kill(os.getpid(), signal.SIGINT)\n"
     result = process("fit", "data.csv", "-t", "y", "-o", "model.json", code=early + MAIN, cwd=noise)
     assert result.returncode == 130
-    assert result.stderr == "interrupted before the search; nothing found yet\n"
+    assert result.stderr == "interrupted before the search; there are no equations yet\n"
     assert result.stdout == ""
     assert not (noise / "model.json").exists()
 
 
-def test_signal_handlers_are_as_before_after_a_fit(run, pendulum):
+def test_signal_handlers_are_restored_after_a_fit(run, pendulum):
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     assert run("fit", pendulum, "-t", "acceleration", "--seed", 0).exit_code == 0
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
-def test_a_full_stdout_costs_the_table_and_not_the_files(process, pendulum, tmp_path):
+def test_a_full_stdout_loses_the_table_but_not_the_files(process, pendulum, tmp_path):
     sentence = "error: cannot write to the standard output: no space left on device\n"
     fit = ("fit", pendulum, "-t", "acceleration", "--seed", 0, "-o", "m.json", "--plot", "p.png")
     for arguments in (fit, ("predict", "m.json", pendulum), ("--version",)):
@@ -338,7 +338,7 @@ def test_a_full_stdout_costs_the_table_and_not_the_files(process, pendulum, tmp_
 
 
 @needs_signals
-def test_a_reader_that_has_seen_enough_ends_the_command_quietly(process, noise):
+def test_a_closed_pipe_ends_the_command_without_an_error(process, noise):
     reading, writing = os.pipe()
     os.close(reading)
     arguments = ("fit", "data.csv", "-t", "y", "--max-evaluations", 1000, "-o", "model.json")
@@ -348,7 +348,7 @@ def test_a_reader_that_has_seen_enough_ends_the_command_quietly(process, noise):
     assert (noise / "model.json").exists()
 
 
-def test_bugs_are_not_hidden(process, tmp_path, pendulum):
+def test_bugs_have_their_traceback(process, tmp_path, pendulum):
     broken = (
         "import fouriertree.search as s\ndef step(*a): raise RuntimeError('a bug')\ns.Hybrid.step = step\n"
     )

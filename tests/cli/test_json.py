@@ -1,4 +1,4 @@
-"""`--json`: one document on stdout with the keys of the reference, whatever happens."""
+"""`--json`: one document on stdout with the keys of the reference, also after errors."""
 
 import json
 import os
@@ -38,14 +38,14 @@ def test_a_fit_is_one_document_and_the_table_is_on_stderr(run, pendulum):
     assert "model written to m.json" in result.stderr
 
 
-def test_the_published_algorithm_announces_itself_on_stderr(run, pendulum):
+def test_the_published_algorithm_is_announced_on_stderr(run, pendulum):
     options = ("--search", "ftg", "--projector", "gram-svd", "--max-terms", 2, "--seed", 0, "--json")
     result = run("fit", pendulum, "-t", "acceleration", *options)
     assert json.loads(result.stdout)["seed"] == 0
     assert "FTG as published" in result.stderr
 
 
-def test_predictions_are_exact_and_null_where_there_is_none(run, tmp_path):
+def test_predictions_are_exact_and_null_where_they_are_not_finite(run, tmp_path):
     x = np.linspace(1, 9, 40)
     pd.DataFrame({"x": x, "y": np.log(x)}).to_csv("old.csv", index=False)
     run("fit", "old.csv", "-t", "y", "--operators", "log", "--seed", 0, "-o", "model.json")
@@ -81,7 +81,7 @@ def test_export_report_and_problems_have_the_keys_of_the_reference(run, model, p
     }
 
 
-def test_a_benchmark_is_one_document_and_a_missed_goal_is_its_status(run):
+def test_a_benchmark_is_one_document(run):
     options = ("--seconds", 1, "--rows", 30, "--case", "feynman_I_25_13", "--system", "linear", "--json")
     result = run("bench", "feynman", *options)
     found = json.loads(result.stdout)
@@ -104,7 +104,7 @@ def test_a_benchmark_is_one_document_and_a_missed_goal_is_its_status(run):
         (["paper", "--quick", "--runs", "3"], "--quick means 10 runs; give it or --runs, not both"),
     ],
 )
-def test_an_error_is_a_document_a_sentence_and_the_same_status(run, arguments, sentence):
+def test_an_error_is_in_the_document_and_on_stderr_with_the_same_status(run, arguments, sentence):
     result = run(*arguments, "--json")
     assert result.exit_code == run(*arguments).exit_code == 2
     error = json.loads(result.stdout)["error"]
@@ -114,7 +114,7 @@ def test_an_error_is_a_document_a_sentence_and_the_same_status(run, arguments, s
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
-def test_a_model_that_cannot_be_written_leaves_the_formulas_in_the_document(run, pendulum):
+def test_a_model_that_cannot_be_written_leaves_the_equations_in_the_document(run, pendulum):
     result = run("fit", pendulum, "-t", "acceleration", "--seed", 0, "-o", "/dev/full", "--json")
     found = json.loads(result.stdout)
     assert result.exit_code == 2
@@ -125,7 +125,7 @@ def test_a_model_that_cannot_be_written_leaves_the_formulas_in_the_document(run,
 
 @needs_signals
 @pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_an_interrupted_search_gives_its_document_and_its_status(process, pendulum, name, status):
+def test_an_interrupted_search_prints_its_document(process, pendulum, name, status):
     code = "import os, signal\nfrom fouriertree.search import Hybrid\nstep, calls = Hybrid.step, []\n"
     code += "def interrupted(*arguments):\n    calls.append(0)\n"
     code += f"    if len(calls) == 2: os.kill(os.getpid(), signal.{name})\n    return step(*arguments)\n"
@@ -152,7 +152,7 @@ values = st.recursive(
 
 
 @given(values)
-def test_documents_hold_any_number_and_numbers_come_back_exactly(value):
+def test_numbers_come_back_from_documents_exactly(value):
     def without(part):
         if isinstance(part, float) and not np.isfinite(part):
             return None
@@ -163,7 +163,7 @@ def test_documents_hold_any_number_and_numbers_come_back_exactly(value):
     assert json.loads(json.dumps(plain(value), allow_nan=False)) == without(value)
 
 
-def test_documents_hold_the_numbers_of_numpy():
+def test_documents_take_values_of_numpy():
     found = plain(
         {"a": np.array([1.5, np.nan]), "b": np.int64(2), "c": np.bool_(True), "d": (np.float64(0.1),)}
     )

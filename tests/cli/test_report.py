@@ -25,7 +25,7 @@ def test_a_report_is_one_file(run, pendulum, model, tmp_path):
         ("angle,velocity,acceleration\n1,x,3\n", "has text in row 1"),
     ],
 )
-def test_a_table_that_does_not_fit_is_refused(run, model, tmp_path, table, sentence):
+def test_a_table_without_the_columns_of_the_fit_is_refused(run, model, tmp_path, table, sentence):
     (tmp_path / "other.csv").write_text(table, "utf-8")
     result = run("report", model, "--data", "other.csv", "-o", "page.html")
     assert result.exit_code == 2
@@ -33,7 +33,7 @@ def test_a_table_that_does_not_fit_is_refused(run, model, tmp_path, table, sente
     assert not (tmp_path / "page.html").exists()
 
 
-def test_a_report_needs_a_place(run, pendulum, model):
+def test_a_report_into_a_missing_folder_is_refused(run, pendulum, model):
     result = run("report", model, "--data", pendulum, "-o", "nowhere/page.html")
     assert result.exit_code == 2
     assert "there is no folder" in result.stderr

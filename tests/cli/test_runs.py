@@ -1,4 +1,4 @@
-"""`fouriertree runs`: what fits leave behind is listed, shown, compared, gone on with and removed."""
+"""`fouriertree runs`: runs are listed, shown, compared, resumed and removed."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def mark_killed(path):
     (Path(path) / "run.json").write_text(json.dumps(about | {"status": "running"}))
 
 
-def test_a_fit_leaves_a_run_that_is_listed_and_shown(run, table):
+def test_the_run_of_a_fit_is_listed_and_shown(run, table):
     fitted = found(run, *FIT)
     [listed] = found(run, "runs")["runs"]
     assert listed["path"] == fitted["run"]
@@ -48,13 +48,13 @@ def test_a_fit_leaves_a_run_that_is_listed_and_shown(run, table):
     assert "mass %" in run("runs", "show", listed["id"][-4:]).stdout
 
 
-def test_no_run_leaves_none(run, table):
+def test_no_run_creates_no_run_folder(run, table):
     assert found(run, *FIT, "--no-run")["run"] is None
     assert found(run, "runs")["runs"] == []
     assert "there are no runs" in run("runs").stderr
 
 
-def test_a_killed_run_goes_on_to_the_same_formulas(run, table):
+def test_a_killed_run_resumes_to_the_same_equations(run, table):
     whole = found(run, *FIT)
     mark_killed(whole["run"])
     [listed] = found(run, "runs")["runs"]
@@ -66,14 +66,14 @@ def test_a_killed_run_goes_on_to_the_same_formulas(run, table):
 
 
 @pytest.mark.parametrize("search", ["ftg", "one-plus-lambda"])
-def test_other_searches_go_on_too(run, table, search):
+def test_other_searches_resume_too(run, table, search):
     limits = ("--max-evaluations", 2000)
     whole = found(run, "fit", "data.csv", "-t", "y", "--seed", 1, "--search", search, *limits)
     mark_killed(whole["run"])
     assert found(run, "runs", "resume", "last")["equations"] == whole["equations"]
 
 
-def test_rows_that_the_fit_never_saw_stay_unseen(run, table):
+def test_a_resumed_run_has_the_same_hold_out_set(run, table):
     whole = found(run, *FIT, "--validation", 0.25)
     mark_killed(whole["run"])
     assert found(run, "runs", "resume", "last")["unseen"] == whole["unseen"]
@@ -90,7 +90,7 @@ def test_a_changed_table_is_refused(run, table):
     assert "the data are not those of run" in result.stderr
 
 
-def test_a_table_that_has_moved_is_named(run, table):
+def test_the_new_path_of_a_moved_table_can_be_given(run, table):
     whole = found(run, *FIT)
     mark_killed(whole["run"])
     Path("data.csv").rename("moved.csv")
@@ -98,7 +98,7 @@ def test_a_table_that_has_moved_is_named(run, table):
     assert found(run, "runs", "resume", "last", "--data", "moved.csv")["equations"] == whole["equations"]
 
 
-def test_a_finished_run_goes_on_under_a_larger_limit_only(run, table):
+def test_a_finished_run_resumes_under_a_larger_limit_only(run, table):
     whole = found(run, *FIT)
     result = run("runs", "resume", "last")
     assert result.exit_code == 2
@@ -107,7 +107,7 @@ def test_a_finished_run_goes_on_under_a_larger_limit_only(run, table):
     assert more["evaluations"] > whole["evaluations"]
 
 
-def test_a_damaged_checkpoint_is_told_of(run, table):
+def test_a_damaged_checkpoint_is_noted(run, table):
     whole = found(run, *FIT)
     mark_killed(whole["run"])
     for path in Path(whole["run"]).glob("checkpoint-*"):
@@ -138,14 +138,14 @@ def test_runs_are_compared_and_removed(run, table):
 @pytest.mark.parametrize(
     "command", [("show", "xyz"), ("resume", "xyz"), ("rm", "xyz"), ("compare", "x", "y")]
 )
-def test_an_unknown_run_is_said_in_a_sentence(run, table, command):
+def test_an_unknown_run_is_refused_with_one_sentence(run, table, command):
     run(*FIT)
     result = run("runs", *command)
     assert result.exit_code == 2
     assert result.stderr.startswith("error: there is no run")
 
 
-def test_a_run_of_python_is_gone_on_with_there(run, table):
+def test_a_run_from_python_is_resumed_from_python(run, table):
     from fouriertree import SymbolicRegressor
 
     data = pd.read_csv("data.csv")
@@ -156,7 +156,7 @@ def test_a_run_of_python_is_gone_on_with_there(run, table):
     assert "SymbolicRegressor.resume(" in result.stderr
 
 
-def test_a_table_from_standard_input_is_asked_for(run, table):
+def test_a_run_on_the_standard_input_needs_its_table_again(run, table):
     text = Path("data.csv").read_text()
     result = run("fit", "-", *FIT[2:], "--json", input=text)
     whole = json.loads(result.stdout)
@@ -167,7 +167,7 @@ def test_a_table_from_standard_input_is_asked_for(run, table):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
-def test_a_process_that_was_really_killed_goes_on(run, table):
+def test_a_run_killed_by_sigkill_resumes_to_the_same_equations(run, table):
     command = [
         sys.executable,
         "-m",

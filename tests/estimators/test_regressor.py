@@ -375,12 +375,12 @@ def test_data_that_cannot_be_fitted_is_refused_with_a_sentence(X, y, sentence):
 
 
 BAD_SETTINGS = [
-    ({"max_terms": 0}, "max_terms must be a whole number of at least 1; got 0"),
-    ({"time_limit": -1}, "time_limit must be None or a number that is not negative; got -1"),
+    ({"max_terms": 0}, "max_terms must be None or a whole number of at least 1; got 0"),
+    ({"time_limit": -1}, "time_limit must be None or a number of seconds, at least 0; got -1"),
     ({"target_loss": float("nan")}, "target_loss must be"),
     ({"random_state": -3}, "random_state must be .* got -3"),
     ({"random_state": "x"}, "random_state must be .* got 'x'"),
-    ({"n_jobs": 0}, "n_jobs must be a positive number"),
+    ({"n_jobs": 0}, "n_jobs must be None or a whole number of at least 1"),
     ({"operators": ["sine"]}, "did you mean 'sin'"),
     ({"feature_names": ["a", "a"]}, "2 columns are called 'a'"),
     ({"feature_names": ["a"]}, "feature_names has 1 names, but X has 2 columns"),

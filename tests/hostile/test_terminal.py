@@ -91,13 +91,13 @@ def test_the_command_shows_and_obeys_no_name(tmp_path, table):
 
 def test_an_export_with_such_a_name_goes_to_a_file_and_not_to_a_terminal(tmp_path, fitted, monkeypatch):
     from fouriertree.cli import export
-    from fouriertree.cli.errors import InputError
+    from fouriertree.errors import InputError
 
     path, out = tmp_path / "m.json", tmp_path / "formula.sql"
     fitted.save(path, "y")
     screen = Terminal()
     monkeypatch.setattr(sys, "stdout", screen)
-    with pytest.raises(InputError, match="a terminal would obey; write it to a file with -o"):
+    with pytest.raises(InputError, match="control characters for a terminal; write it to a file with -o"):
         export.export(path, "sqlite", None, None)
     assert screen.getvalue() == ""
     export.export(path, "sqlite", None, out)

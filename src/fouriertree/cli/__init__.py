@@ -1,6 +1,6 @@
 """The command `fouriertree`: one command per file.
 
-Nothing heavy is imported here, so that `fouriertree --help` answers at once; commands import what they need.
+Nothing heavy is imported here, so that `fouriertree --help` is quick; commands import what they need.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from typer.core import TyperGroup
 from fouriertree._version import __version__
 from fouriertree.cli import bench, demo, export, fit, paper, predict, problems, report, runs
 from fouriertree.cli.documents import write
-from fouriertree.cli.errors import BAD_INPUT, INTERRUPTED, STATUSES, InputError, sentence
+from fouriertree.cli.errors import BAD_INPUT, INTERRUPTED, STATUSES, sentence
 from fouriertree.cli.help import Command, write_epilog
 from fouriertree.cli.output import printing, say
 from fouriertree.cli.show import shortened
+from fouriertree.errors import InputError
 from fouriertree.io.terminal import printable
 
 __all__ = ["app", "main"]
 
-#: of what is said about bad input, which may be quoted in it
+#: characters of an error message, which may quote the input
 LONGEST_SENTENCE = 1000
 
 # Typer keeps this class in different places in different versions.
@@ -30,17 +31,18 @@ UsageError: Any = typer.BadParameter.__mro__[1]
 
 
 class Commands(TyperGroup):
-    """Says what is wrong with the input in one sentence; other exceptions are bugs and show where they happened."""
+    """Reports bad input in one sentence; other exceptions are bugs and have their traceback."""
 
     def main(self, args: Any = None, *others: Any, **options: Any) -> Never:
         try:
             status = super().main(args, *others, **{**options, "standalone_mode": False})
-            say_rest()
+            with printing():  # what Typer printed may be in the buffer of stdout
+                pass
         except InputError as error:
             fail(sentence(error))
         except UsageError as error:
             message = sentence(error.format_message())
-            # The command has not begun, and could not write its document.
+            # The command has not started, and cannot write its document.
             if "--json" in (sys.argv[1:] if args is None else args):
                 write({"error": message})
             fail(message)
@@ -55,12 +57,6 @@ class Commands(TyperGroup):
         write_epilog(self.epilog, formatter)
 
 
-def say_rest() -> None:
-    """What Typer printed may wait in the buffer of stdout, which must not fail after us."""
-    with printing():
-        pass
-
-
 def fail(message: str) -> Never:
     print(f"error: {shortened(printable(message), LONGEST_SENTENCE)}", file=sys.stderr)
     sys.exit(BAD_INPUT)
@@ -72,17 +68,17 @@ EPILOG = "\n".join(
         *(f"  {status:<5}{meaning}" for status, meaning in STATUSES.items()),
         "",
         "Examples:",
-        "  fouriertree demo                                  # a first look",
-        "  fouriertree fit data.csv --target y -o model.json # formulas for the column y",
-        "  fouriertree predict model.json new.csv            # values on new rows",
-        "  fouriertree fit --help                            # every command has examples of its own",
+        "  fouriertree demo                                  # a built-in example",
+        "  fouriertree fit data.csv --target y -o model.json # equations for the column y",
+        "  fouriertree predict model.json new.csv            # predictions on new rows",
+        "  fouriertree fit --help                            # every command has examples",
     ]
 )
 
 app = typer.Typer(
     name="fouriertree",
     cls=Commands,
-    help="Find formulas in data.",
+    help="Symbolic regression: find equations in a table.",
     epilog=EPILOG,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -118,7 +114,7 @@ def start(
 def main() -> None:
     """The entry point of the console script."""
     for stream in (sys.stdout, sys.stderr):
-        # A column name that the terminal cannot show must not cost the user the result of a search.
+        # A column name that the terminal cannot show must not lose the result of a search.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     app(prog_name="fouriertree")

@@ -1,14 +1,12 @@
-"""Words that options take, for help texts and completion, which import nothing heavy; a test keeps them true."""
+"""Words that options take, for help texts and completion, which import nothing heavy; a test compares them."""
 
 from __future__ import annotations
 
-#: PrimitiveSet.default()
-DEFAULT_OPERATORS = "+,-,*,/,sin,cos,exp,log,sqrt,square,tanh"
 OPERATORS = (
     "+", "-", "*", "/", "^", "pdiv", "sin", "cos", "tan", "exp", "log", "plog", "sqrt", "square", "cube", "inv", "neg",
     "abs", "tanh", "asin", "acos", "atan", "min", "max",
 )  # fmt: skip
-#: what formulas can be exported to
+#: targets of `export`
 TARGETS = (
     "python", "sympy", "latex", "c", "cpp", "julia", "matlab", "r", "javascript", "sqlite", "duckdb", "postgresql",
     "excel", "onnx", "torch", "jax", "json",

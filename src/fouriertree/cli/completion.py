@@ -1,4 +1,4 @@
-"""What a shell proposes for the value of an option; imports nothing heavy, since somebody waits."""
+"""Completion of the values of options in a shell; nothing heavy is imported, since a user waits for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fouriertree.errors import InputError
 
 
 def words(*choices: str) -> Callable[[str], list[str]]:
-    """Proposes those of the words that begin as what is typed.
+    """Completes one of the words.
 
     >>> words("hybrid", "ftg")("h")
     ['hybrid']
@@ -26,7 +26,7 @@ def words(*choices: str) -> Callable[[str], list[str]]:
 
 
 def operators(incomplete: str) -> list[str]:
-    """The last of a list of operators, without those that it has already.
+    """Completes the last name of a list of operators, with those that it does not have yet.
 
     >>> operators("+,si")
     ['+,sin']
@@ -37,11 +37,11 @@ def operators(incomplete: str) -> list[str]:
 
 
 def columns(context: typer.Context, incomplete: str) -> list[str]:
-    """The names in the header of the table that is named already, if it is text."""
+    """The columns of the text table that is named already."""
     from fouriertree.io.tables.header import read_header
     from fouriertree.io.tables.source import Source
 
-    # An option that waits for its value leaves the arguments before it without a name.
+    # Before an option has its value, the arguments before it are not assigned.
     typed = [str(context.params.get("data") or ""), *context.args]
     for path in filter(Path.is_file, map(Path, typed)):
         with suppress(InputError, OSError):

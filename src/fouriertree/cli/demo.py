@@ -1,4 +1,4 @@
-"""`fouriertree demo`: a first look, with data that it makes itself."""
+"""`fouriertree demo`: a fit to data that it generates."""
 
 from __future__ import annotations
 
@@ -9,35 +9,32 @@ import shutil
 import sys
 from pathlib import Path
 
-from fouriertree.cli.errors import InputError, unreadable
 from fouriertree.cli.files import check_writable
 from fouriertree.cli.fit import fit_table
-from fouriertree.cli.fitting.arguments import FitRequest
-from fouriertree.cli.fitting.outcome import Files
+from fouriertree.cli.fitting.arguments import FitArguments
 from fouriertree.cli.help import examples
 from fouriertree.cli.interrupts import handle_interrupts
 from fouriertree.cli.output import say
+from fouriertree.errors import InputError, unreadable
 
-EXAMPLE, PICTURE, REPORT = Path("example.csv"), Path("fit.png"), Path("report.html")
+EXAMPLE, PLOT, REPORT = Path("example.csv"), Path("fit.png"), Path("report.html")
 ROWS = 200
 GRAVITY, LENGTH, FRICTION = 9.81, 0.5, 0.4
-EXAMPLES = examples(("in a folder of its own", "mkdir demo && cd demo && fouriertree demo"))
+EXAMPLES = examples(("in a new folder", "mkdir demo && cd demo && fouriertree demo"))
 
 
 def demo() -> None:
-    """Fit a built-in example: the law of a damped pendulum.
+    """Fit a built-in example: the equation of motion of a damped pendulum.
 
-    Writes example.csv, fit.png and report.html to the current folder and prints the table of formulas.
+    Writes example.csv, fit.png and report.html to the current folder and prints the table of equations.
     """
     with handle_interrupts() as interrupts:
-        from fouriertree.cli.fitting.columns import Choice
-
-        for path in (PICTURE, REPORT, *([] if EXAMPLE.exists() else [EXAMPLE])):
+        for path in (PLOT, REPORT, *([] if EXAMPLE.exists() else [EXAMPLE])):
             check_writable(path)
         write_example()
         say(f"{EXAMPLE}: {ROWS} states of a damped pendulum; which law gives its acceleration?\n")
-        files = Files(plot=PICTURE, report=REPORT)
-        fit_table(FitRequest(EXAMPLE, Choice("acceleration"), {"random_state": 0}, files), interrupts, {})
+        given = FitArguments(data=EXAMPLE, target="acceleration", seed=0, plot=PLOT)
+        fit_table(given, interrupts, {}, report=REPORT)
     say(
         f"\nNow your own data:\n  {program()} fit {EXAMPLE} --target acceleration -o model.json",
         f"  {program()} fit YOUR.csv --target COLUMN --time-limit 30 -o model.json",
@@ -45,7 +42,7 @@ def demo() -> None:
 
 
 def write_example() -> None:
-    """Write example.csv, unless there is one already; one with other content is not ours to use."""
+    """Write example.csv; one that exists with other content is not overwritten."""
     from fouriertree.cli.files import write_atomically
 
     content = pendulum().encode()
@@ -72,7 +69,7 @@ def pendulum() -> str:
 
 
 def program() -> str:
-    """How to call this command: by its name where the shell finds it, otherwise as it was called."""
+    """The words that start this command: its name where the shell finds it, otherwise those that started it."""
     if shutil.which("fouriertree"):
         return "fouriertree"
     called = Path(sys.argv[0])

@@ -1,34 +1,16 @@
-"""Exit statuses, and how commands say that their input is at fault."""
+"""Exit statuses of the command."""
 
 from __future__ import annotations
 
-from fouriertree.errors import InputError, listed, reason, suggestion, unreadable, unwritable
-
-__all__ = [
-    "BAD_INPUT",
-    "BROKEN_PIPE",
-    "INTERRUPTED",
-    "SHORT",
-    "STATUSES",
-    "TERMINATED",
-    "InputError",
-    "listed",
-    "reason",
-    "sentence",
-    "suggestion",
-    "unreadable",
-    "unwritable",
-]
-
 SHORT, BAD_INPUT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 1, 2, 130, 141, 143
-#: what every exit status means, for help texts and scripts
+#: the exit statuses, for help texts and the reference
 STATUSES = {
-    0: "all went well",
-    SHORT: "`bench` missed a goal; in any other command a bug, which shows its traceback",
-    BAD_INPUT: "bad input, or a file that cannot be read or written: one sentence on stderr says what",
-    INTERRUPTED: "interrupted by Ctrl-C (SIGINT); `fit` has written and printed what it had found",
-    BROKEN_PIPE: "whoever read the output closed it early, as `head` does",
-    TERMINATED: "ended by SIGTERM; `fit` has written and printed what it had found",
+    0: "success",
+    SHORT: "`bench` missed a goal; in any other command a bug, with its traceback",
+    BAD_INPUT: "bad input, or a file that cannot be read or written, with one sentence on stderr",
+    INTERRUPTED: "interrupted by Ctrl-C (SIGINT); `fit` has written and printed its equations so far",
+    BROKEN_PIPE: "the reader of the output closed it early, as `head` does",
+    TERMINATED: "terminated by SIGTERM; `fit` has written and printed its equations so far",
 }
 
 

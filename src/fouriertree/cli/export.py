@@ -1,4 +1,4 @@
-"""`fouriertree export model.json --to c`: a formula for another program."""
+"""`fouriertree export model.json --to c`: an equation as code for another program."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fouriertree.cli import completion
 from fouriertree.cli.choices import TARGETS
-from fouriertree.cli.documents import Json, document
-from fouriertree.cli.errors import InputError
-from fouriertree.cli.help import OUTPUT, examples
-from fouriertree.cli.options import ModelFile, Row
+from fouriertree.cli.documents import document
+from fouriertree.cli.help import examples
+from fouriertree.cli.options import File, Json, ModelFile, Row, option
 from fouriertree.cli.output import printing, say
+from fouriertree.errors import InputError
+from fouriertree.fit.options import OUTPUT, text
 from fouriertree.io.terminal import printable
 
 if TYPE_CHECKING:
@@ -23,39 +22,29 @@ if TYPE_CHECKING:
 
 
 EXAMPLES = examples(
-    ("what can a formula become?", "fouriertree export model.json"),
+    ("all targets", "fouriertree export model.json"),
     ("a function in C, in a file", "fouriertree export model.json --to c -o formula.c"),
-    ("another row of the table than the chosen one, as SQL", "fouriertree export model.json --to duckdb --row 2"),
+    ("another equation than the chosen one, as SQL", "fouriertree export model.json --to duckdb --row 2"),
 )  # fmt: skip
-
-To = Annotated[
-    str | None,
-    typer.Option(
-        "--to",
-        metavar="TARGET",
-        autocompletion=completion.words(*TARGETS),
-        help="What the formula is to become; without it, the targets are listed.",
-    ),
-]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        rich_help_panel=OUTPUT,
-        help="Write there, and not on the terminal.",
-    ),
-]
 
 
 def export(
-    model: ModelFile, to: To = None, row: Row = None, output: Output = None, as_json: Json = False
-) -> None:
-    """Write a fitted formula as source code, SQL, a spreadsheet formula or a graph.
+    model: ModelFile,
+    to: Annotated[
+        str | None,
+        option("--to", kind=text("TARGET"), complete=completion.words(*TARGETS),
+               help="Target of the export; without it, the targets are listed."),
+    ] = None,
+    row: Row = None,
+    output: Annotated[
+        Path | None, option("--output", "-o", kind=File, heading=OUTPUT, help="Write to this file, not to stdout.")
+    ] = None,
+    as_json: Json = False,
+) -> None:  # fmt: skip
+    """Export an equation as source code, SQL, a spreadsheet formula or a graph.
 
-    The same formula with the same values: docs/export.md says for every target what stands where the formula has no
-    finite value, and how that is checked.
+    The exported equation has the same values; docs/export.md gives for every target the result where the equation has
+    no finite value, and how that is tested.
     """
     with document(as_json) as content:
         from fouriertree.cli.files import check_writable, load_model
@@ -74,8 +63,8 @@ def export(
         if output is None:
             content["text"] = written.decode()
             if not as_json:
-                if sys.stdout.isatty() and is_obeyed(written.decode()):
-                    raise InputError(OBEYED)
+                if sys.stdout.isatty() and has_control_characters(written.decode()):
+                    raise InputError(CONTROL)
                 with printing():
                     sys.stdout.write(written.decode())
         else:
@@ -97,11 +86,11 @@ def save(output: Path, content: bytes, target: Target) -> None:
     say(f"{target.description} written to {output}")
 
 
-OBEYED = "a name in it holds characters that a terminal would obey; write it to a file with -o"
+CONTROL = "a name in it has control characters for a terminal; write it to a file with -o"
 
 
-def is_obeyed(text: str) -> bool:
-    """Whether a terminal would do something with it that is more than to show it."""
+def has_control_characters(text: str) -> bool:
+    """Whether a terminal would interpret some of the characters instead of showing them."""
     plain = text.replace("\t", " ")
     return printable(plain, lines=True) != plain
 

@@ -1,4 +1,4 @@
-"""Files that commands read and write, with errors for the user."""
+"""Files that commands read and write; what fails is an InputError."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fouriertree.cli.errors import InputError, reason, unwritable
+from fouriertree.errors import InputError, reason, unwritable
 from fouriertree.io import files
 from fouriertree.io.tables.source import DASH
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def check_writable(path: Path, *inputs: Path) -> None:
-    """InputError if a file could not be written there, before any work is done for it."""
+    """Raise InputError if a file could not be written there, before any work is done."""
     folder = path.resolve().parent
     if path == DASH:
         raise InputError("the standard output is for the result; write to a file with a name, not to -")
@@ -37,19 +37,19 @@ def check_writable(path: Path, *inputs: Path) -> None:
 
 
 def try_folder(path: Path) -> None:
-    """Make the file that `write_atomically` will make: permissions alone say little about /proc or a read-only disk."""
+    """Create the temporary file of `write_atomically`: permissions do not tell of /proc or a read-only disk."""
     part = files.temporary_path(path.resolve())
     try:
         part.touch()
         part.unlink()
     except OSError as error:
-        # The folder itself is there.
+        # The folder itself exists.
         why = "its folder takes no files" if error.errno == errno.ENOENT else reason(error)
         raise InputError(f"cannot write {path}: {why}") from None
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """As `fouriertree.io.files.write_atomically`, with an error for the user."""
+    """`fouriertree.io.files.write_atomically` with an InputError."""
     try:
         files.write_atomically(path, content)
     except OSError as error:
@@ -58,7 +58,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 @dataclass(frozen=True)
 class SavedModel:
-    """What `predict` needs of a model file."""
+    """One equation of a model file."""
 
     target: str
     model: Model
@@ -66,14 +66,14 @@ class SavedModel:
 
     @property
     def columns(self) -> dict[int, str]:
-        """The columns that the formula mentions: number and name."""
+        """The features of the equation: index and name."""
         names = self.model.names or ()
         used = {column for expression in self.model.expressions for column in expression.columns}
         return {column: names[column] for column in sorted(used)}
 
 
 def save_model(path: Path, regressor: SymbolicRegressor, target: str) -> None:
-    """Write the formulas of a fitted regressor; numbers are exact."""
+    """Write the equations of a fitted regressor; constants are exact."""
     from fouriertree.runs.model_file import ModelFileError
 
     try:
@@ -97,7 +97,7 @@ def load_regressor(path: Path) -> tuple[SymbolicRegressor, str]:
 
 
 def load_model(path: Path, row: int | None = None) -> SavedModel:
-    """The chosen formula of a model file, or that of another row of its table."""
+    """The chosen equation of a model file, or that of another row."""
     saved = read_saved(path)
     if row is not None and row >= len(saved.models):
         raise InputError(f"{path} has no row {row}; its rows are 0 to {len(saved.models) - 1}")

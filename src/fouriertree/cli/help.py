@@ -1,4 +1,4 @@
-"""Help texts that teach: options under headings, and examples at the end, in plain text and without Rich."""
+"""Help texts: options under headings, and examples at the end, in plain text without Rich."""
 
 from __future__ import annotations
 
@@ -6,19 +6,12 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-#: headings of options
-COLUMNS, SEARCH, FORMULAS, UNSEEN, OUTPUT = (
-    "Columns",
-    "Search",
-    "Formulas",
-    "Rows that the fit never sees",
-    "Output",
-)
+#: headings of arguments, and of options without a heading
 ARGUMENTS, OPTIONS = "Arguments", "Options"
 
 
 class Command(TyperCommand):
-    """A command whose options stand under their headings (`rich_help_panel`), and whose epilog is left as it is."""
+    """A command that lists its options under their headings (`rich_help_panel`) and prints its epilog as it is."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         for heading, params in by_heading(self.get_params(ctx)).items():
@@ -38,18 +31,18 @@ def write_epilog(epilog: str | None, formatter: Any) -> None:
 
 def by_heading(params: list[Any]) -> dict[str, list[Any]]:
     """The parameters under their headings: arguments, options without a heading, the others; `--help` comes last."""
-    found: dict[str, list[Any]] = {ARGUMENTS: [], OPTIONS: []}
+    groups: dict[str, list[Any]] = {ARGUMENTS: [], OPTIONS: []}
     for param in params:
         if param.name != "help":
             argument = param.param_type_name == "argument"
             heading = ARGUMENTS if argument else getattr(param, "rich_help_panel", None) or OPTIONS
-            found.setdefault(heading, []).append(param)
-    list(found.values())[-1].extend(param for param in params if param.name == "help")
-    return found
+            groups.setdefault(heading, []).append(param)
+    list(groups.values())[-1].extend(param for param in params if param.name == "help")
+    return groups
 
 
 def examples(*pairs: tuple[str, str]) -> str:
-    """Commands, each below the sentence that says what it is for.
+    """Commands, each below its purpose.
 
     >>> print(examples(("a first look", "fouriertree demo")))
     Examples:

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first one ends the search and keeps what was found, another one leaves at once."""
+"""Ctrl-C and SIGTERM: the first signal ends the search and keeps its equations, a second one exits at once."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupts:
-    """A signal handler: the first signal ends the search, or lets the files be written; another one leaves at once."""
+    """A signal handler: the first signal ends the search, or waits for the files; a second one exits at once."""
 
     def __init__(self) -> None:
         self.number: int | None = None
-        self.regressor: object | None = None  #: the one that searches, once there is one
+        self.regressor: object | None = None  #: set before the search
         self.presses = InterruptCounter()
         self.stop = Stop()
 
@@ -36,15 +36,15 @@ class Interrupts:
 
     @property
     def searched(self) -> bool:
-        """Whether there are formulas, which are to be written."""
+        """Whether the search has ended, and its equations are to be written."""
         return hasattr(self.regressor, "stop_reason_")
 
     @property
-    def farewell(self) -> str:
+    def message(self) -> str:
         return (
-            "interrupted before the search; nothing found yet"
+            "interrupted before the search; there are no equations yet"
             if self.presses.count == 1
-            else "interrupted again; left without finishing"
+            else "interrupted again; exited without finishing"
         )
 
     @property
@@ -53,17 +53,17 @@ class Interrupts:
         return 128 + (self.number or signal.SIGINT)
 
     def announce(self) -> None:
-        """Tell whoever waits that their interrupt was noticed."""
+        """Print that the signal was received."""
         if self.number is not None:
-            print("stopping, writing what was found…", file=sys.stderr, flush=True)
+            print("stopping, writing the equations found so far…", file=sys.stderr, flush=True)
 
 
 @contextmanager
 def handle_interrupts() -> Iterator[Interrupts]:
-    """Handle signals inside; afterwards exit with the status of the one that came, if any."""
+    """Handle signals inside; afterwards exit with the status of the first one, if any."""
     interrupts = Interrupts()
     before = {number: signal.getsignal(number) for number in SIGNALS}
-    # Handlers belong to the main thread; what the parent process told us to ignore, as nohup does, stays ignored.
+    # Handlers belong to the main thread; signals that the parent process ignores, as nohup does, stay ignored.
     if threading.current_thread() is not threading.main_thread():
         before = {}
     before = {number: handler for number, handler in before.items() if handler != signal.SIG_IGN}
@@ -72,7 +72,7 @@ def handle_interrupts() -> Iterator[Interrupts]:
     try:
         yield interrupts
     except KeyboardInterrupt:
-        print(interrupts.farewell, file=sys.stderr)
+        print(interrupts.message, file=sys.stderr)
         raise typer.Exit(interrupts.status) from None
     finally:
         for number, handler in before.items():

@@ -1,96 +1,114 @@
-"""How options are read: what is wrong with one is said in our words, whatever library parses the command line."""
+"""Options of commands, built from their declarations; an invalid value is reported in one sentence."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from enum import StrEnum
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
-Choice = TypeVar("Choice", bound=StrEnum)
+from fouriertree.cli import completion
+from fouriertree.fit.options import BOOLEAN, COLUMNS, OUTPUT, Flag, Kind, Option, path, text, whole
 
-#: seeds are signed 64-bit numbers in compiled code
-LARGEST_SEED = 2**63 - 1
+Function = TypeVar("Function", bound=Callable[..., Any])
+
 #: the formats of tables, in words
 TABLE = "CSV, TSV, Parquet (.parquet) or Excel (.xlsx), or - for text from the standard input"
 
 
-def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
-    """A parser of whole numbers within limits."""
-    limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+def option(
+    *flags: str,
+    kind: Kind = BOOLEAN,
+    help: str,
+    heading: str | None = None,
+    shown: str | None = None,
+    complete: Callable[..., list[str]] | None = None,
+) -> Any:
+    """The option of Typer for values of a kind, whose words are completed; a flag without a value by default."""
+    return typer.Option(
+        *flags,
+        parser=None if kind.read in (bool, Path) else parser(kind),
+        metavar=kind.metavar,
+        autocompletion=completion.words(*kind.choices) if kind.choices else complete,
+        rich_help_panel=heading,
+        show_default=shown or True,
+        help=help,
+    )
 
-    def parse(text: str) -> int:
+
+def parser(kind: Kind) -> Callable[[str], Any]:
+    """Reads a value; the error names the valid ones."""
+
+    def parse(text: str) -> Any:
         try:
-            number = int(text)
+            value = kind.read(text)
         except ValueError:
-            number = least - 1
-        if number < least or (most is not None and number > most):
-            raise typer.BadParameter(f"it must be a whole number {limits}; got {str(text)!r}")
-        return number
+            value = None
+        if value is None or not kind.accepts(value):
+            raise typer.BadParameter(f"it must be {kind.phrase}; got {str(text)!r}")
+        return value
 
     return parse
 
 
-def seconds(text: str) -> float:
-    number = float_or_nan(text)
-    if not 0.0 <= number < math.inf:
-        raise typer.BadParameter(f"it must be a number of seconds, such as 30; got {str(text)!r}")
-    return number
+def with_options(options: Iterable[Option]) -> Callable[[Function], Function]:
+    """Gives a function of keyword arguments the signature from which Typer builds the command."""
+
+    def decorate(function: Function) -> Function:
+        function.__signature__ = inspect.Signature(list(map(parameter, options)))  # type: ignore[attr-defined]
+        return function
+
+    return decorate
 
 
-def megabytes(text: str) -> float:
-    number = float_or_nan(text)
-    if not 0.0 < number < math.inf:
-        raise typer.BadParameter(f"it must be a number of megabytes, such as 4000; got {str(text)!r}")
-    return number
+def parameter(declared: Option) -> inspect.Parameter:
+    flag, kind, default = declared.flag or Flag(), declared.flag_kind, declared.flag_default
+    read: Any = kind.read if kind.read in (bool, Path) else str
+    return inspect.Parameter(
+        declared.key,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if flag.argument else default,
+        annotation=Annotated[
+            list[read] if flag.repeated else read | None if default is None else read, info(declared)
+        ],
+    )
 
 
-def share(text: str) -> float:
-    number = float_or_nan(text)
-    if not 0.0 < number < 1.0:
-        raise typer.BadParameter(f"it must be a share between 0 and 1, such as 0.9; got {str(text)!r}")
-    return number
-
-
-def float_or_nan(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
-
-
-def one_of(choices: type[Choice]) -> Callable[[str], Choice]:
-    """A parser of the values of an enumeration."""
-
-    def parse(text: str) -> Choice:
-        try:
-            return choices(text)
-        except ValueError:
-            known = ", ".join(choices)
-            raise typer.BadParameter(f"there is no {str(text)!r}; choose one of {known}") from None
-
-    return parse
+def info(declared: Option) -> Any:
+    """The option or argument of Typer that was declared."""
+    flag, kind = declared.flag or Flag(), declared.flag_kind
+    help = flag.help or declared.help
+    if flag.argument:
+        return typer.Argument(metavar=kind.metavar, help=help)
+    return option(
+        "--" + declared.key.replace("_", "-"),
+        *([flag.short] if flag.short else []),
+        kind=kind,
+        help=help,
+        heading=declared.heading or None,
+        shown=flag.shown,
+        complete=getattr(completion, flag.completion) if flag.completion else None,
+    )
 
 
 # Options that several commands have.
+SHEET = Option("sheet", None, text("NAME"), "Sheet of an Excel workbook.", COLUMNS, Flag(shown="the first"))
+JSON = Option(
+    "json", False, BOOLEAN,
+    "Print one JSON document on stdout, and everything else on stderr; docs/cli.md lists the keys.", OUTPUT,
+    Flag(default=False),
+)  # fmt: skip
+Json = Annotated[bool, info(JSON)]
+Sheet = Annotated[str | None, info(replace(SHEET, heading=""))]
 ModelFile = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Model file that `fouriertree fit -o` wrote.")
+    Path, typer.Argument(metavar="MODEL", help="Model file written by `fouriertree fit -o`.")
 ]
 Row = Annotated[
     int | None,
-    typer.Option(
-        "--row",
-        parser=whole_number(0),
-        metavar="N",
-        help="Row of the table of formulas that `fit` printed; the chosen one unless told otherwise.",
-    ),
+    option("--row", kind=whole(0), help="Row of the table of equations.", shown="the chosen one"),
 ]
-Sheet = Annotated[
-    str | None,
-    typer.Option(
-        "--sheet", metavar="NAME", help="Sheet of an Excel workbook; the first unless told otherwise."
-    ),
-]
+File = path("FILE")
+Folder = path("FOLDER")

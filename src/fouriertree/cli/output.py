@@ -1,21 +1,23 @@
-"""What commands say: results on stdout, which may be full or closed, and notes on stderr."""
+"""Output of commands: results on stdout, which may be full or closed, notes and progress on stderr."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import typer
 
-from fouriertree.cli.errors import BROKEN_PIPE, InputError, reason
+from fouriertree.cli.errors import BROKEN_PIPE
+from fouriertree.errors import InputError, reason
 from fouriertree.io.terminal import printable
 
 
 @contextmanager
 def printing() -> Iterator[None]:
-    """Inside, stdout may fail: with one sentence, or silently where the reader has seen enough (`| head`)."""
+    """Inside, an error of stdout becomes one sentence, or silence where the reader closed the pipe (`| head`)."""
     try:
         yield
         sys.stdout.flush()
@@ -28,7 +30,7 @@ def printing() -> Iterator[None]:
 
 
 def discard_stdout() -> None:
-    """Send the rest to nowhere, so that Python does not complain once more when it exits."""
+    """Redirect stdout to the null device, so that Python does not report the error again when it exits."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -53,3 +55,24 @@ def write_bytes(content: bytes) -> None:
 
 def note(sentence: str) -> None:
     print(f"note: {printable(sentence)}", file=sys.stderr)
+
+
+def aligned_rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Columns of text, aligned at the left."""
+    cells = [list(map(printable, line)) for line in [headings, *rows]]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    padded = ([cell.ljust(width) for cell, width in zip(line, widths, strict=True)] for line in cells)
+    return "\n".join("  ".join(line).rstrip() for line in padded)
+
+
+def progress_bar() -> Any:
+    """A progress bar of Rich on a terminal; its tasks have a field `note`."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"), TimeElapsedColumn(),
+        TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.fields[note]}"),
+        console=console, transient=True, disable=not console.is_terminal,
+    )  # fmt: skip

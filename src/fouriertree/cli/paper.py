@@ -1,20 +1,20 @@
-"""`fouriertree paper`: the published experiments, their tables and figures, and how closely ours agree."""
+"""`fouriertree paper`: the published experiments, their tables and figures, and the agreement with them."""
 
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fouriertree.cli import completion
-from fouriertree.cli.documents import Json, document
-from fouriertree.cli.errors import INTERRUPTED, InputError, unwritable
-from fouriertree.cli.help import OUTPUT, examples
-from fouriertree.cli.options import one_of, whole_number
-from fouriertree.cli.output import say
+from fouriertree.cli.documents import document
+from fouriertree.cli.errors import INTERRUPTED
+from fouriertree.cli.help import examples
+from fouriertree.cli.options import Folder, Json, option
+from fouriertree.cli.output import progress_bar, say
+from fouriertree.errors import InputError, unwritable
+from fouriertree.fit.options import OUTPUT, one_of, whole
 
 if TYPE_CHECKING:
     from fouriertree.experiments.paper.experiment import Experiment
@@ -22,76 +22,42 @@ if TYPE_CHECKING:
 AUTHORS = Path("../shared/paper")
 
 
-class Part(StrEnum):
-    table = "table"
-    heatmaps = "heatmaps"
-    lsp = "lsp"
-    geometry = "geometry"
-
-
 EXAMPLES = examples(
-    ("a first look, in some minutes", "fouriertree paper --quick"),
-    ("everything as published; may be interrupted and goes on with the same command", "fouriertree paper"),
-    ("one part of it, in a folder of its own", "fouriertree paper --only heatmaps -o results/heatmaps"),
+    ("preliminary results, in some minutes", "fouriertree paper --quick"),
+    ("everything as published; the same command resumes it after an interrupt", "fouriertree paper"),
+    ("one part, in another folder", "fouriertree paper --only heatmaps -o results/heatmaps"),
 )  # fmt: skip
 
-Quick = Annotated[
-    bool, typer.Option("--quick", help="10 runs instead of 100: a first look in a few minutes.")
-]
-Runs = Annotated[
-    int | None, typer.Option("--runs", parser=whole_number(1), metavar="N", help="So many runs instead.")
-]
-Only = Annotated[
-    list[Part],
-    typer.Option(
-        "--only",
-        parser=one_of(Part),
-        metavar="|".join(Part),
-        autocompletion=completion.words(*Part),
-        help="This part alone; may be given several times.",
-    ),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs",
-        parser=whole_number(1),
-        metavar="N",
-        help="Processes; by default one per core. Same results for any.",
-    ),
-]
-Output = Annotated[
-    Path,
-    typer.Option("--output", "-o", metavar="FOLDER", rich_help_panel=OUTPUT, help="Folder of the results."),
-]
-Authors = Annotated[
-    Path | None,
-    typer.Option(
-        "--authors",
-        metavar="FOLDER",
-        help="Folder with the authors' single runs, to compare with; ../shared/paper if there is one.",
-    ),
-]
-Clean = Annotated[
-    bool,
-    typer.Option("--clean", help="Canonical GP copies parents; as published, it changes them in place."),
-]
+PART = one_of("table", "heatmaps", "lsp", "geometry")
 
 
 def paper(
-    quick: Quick = False,
-    runs: Runs = None,
-    only: Only = [],
-    jobs: Jobs = None,
-    authors: Authors = None,
-    clean: Clean = False,
-    output: Output = Path("results/paper"),
+    quick: Annotated[
+        bool, option("--quick", help="10 runs instead of 100: preliminary results in a few minutes.")
+    ] = False,
+    runs: Annotated[int | None, option("--runs", kind=whole(1), help="Number of runs.", shown="100")] = None,
+    only: Annotated[list[str], option("--only", kind=PART, help="This part alone; may be repeated.")] = [],
+    jobs: Annotated[
+        int | None,
+        option("--jobs", kind=whole(1), help="Number of processes; results do not depend on it.", shown="one per core"),
+    ] = None,
+    authors: Annotated[
+        Path | None,
+        option("--authors", kind=Folder, help="Folder with the authors' runs, to compare with.",
+               shown=f"{AUTHORS} if it exists"),
+    ] = None,
+    clean: Annotated[
+        bool, option("--clean", help="Canonical GP copies parents; as published, it changes them in place.")
+    ] = False,
+    output: Annotated[
+        Path, option("--output", "-o", kind=Folder, heading=OUTPUT, help="Folder of the results.")
+    ] = Path("results/paper"),
     as_json: Json = False,
-) -> None:
+) -> None:  # fmt: skip
     """Repeat the paper's experiments and compare them with the published tables, cell by cell.
 
-    Writes tables, figures, every single run and report.html. Runs that are finished are kept: the same command goes
-    on where an earlier one was interrupted.
+    Writes tables, figures, all runs and report.html. Finished runs are stored: the same command resumes an
+    interrupted one.
     """
     with document(as_json) as content:
         check(quick, runs, authors, output)
@@ -116,7 +82,7 @@ def check(quick: bool, runs: int | None, authors: Path | None, output: Path) -> 
 
 
 def plan(
-    quick: bool, runs: int | None, only: list[Part], output: Path, authors: Path, clean: bool
+    quick: bool, runs: int | None, only: list[str], output: Path, authors: Path, clean: bool
 ) -> Experiment:
     from fouriertree.experiments.paper import experiment as e
     from fouriertree.experiments.paper import facts
@@ -134,7 +100,7 @@ def plan(
 
 
 def compute(experiment: Experiment, jobs: int) -> None:
-    """Run what is missing, under a bar that knows how long each kind of run takes."""
+    """Run the missing tasks under a progress bar, weighted by the typical duration of each kind of run."""
     missing = [task for task in experiment.tasks if task not in experiment.store]
     kept = len(experiment.tasks) - len(missing)
     if kept:
@@ -144,14 +110,15 @@ def compute(experiment: Experiment, jobs: int) -> None:
     if missing:
         note = "; the first time ever, compiling takes half a minute"
         print(f"{len(missing):,} runs in {jobs} processes{note}", file=sys.stderr)
-    with progress() as bar:
-        bar_task = bar.add_task("", total=sum(task.seconds for task in missing), left=len(missing))
+    with progress_bar() as bar:
+        total, note = sum(task.seconds for task in missing), f"{len(missing)} runs left"
+        bar_task = bar.add_task("runs", total=total, note=note)
         left = len(missing)
 
         def advance(task: Any) -> None:
             nonlocal left
             left -= 1
-            bar.update(bar_task, advance=task.seconds, left=left)
+            bar.update(bar_task, advance=task.seconds, note=f"{left} runs left")
 
         try:
             experiment.compute(jobs, advance)
@@ -165,21 +132,8 @@ def compute(experiment: Experiment, jobs: int) -> None:
             raise typer.Exit(INTERRUPTED) from None
 
 
-def progress() -> Any:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    return Progress(
-        TextColumn("running"), BarColumn(), TextColumn("{task.percentage:3.0f} %"),
-        TextColumn("{task.fields[left]} runs left, time"), TimeElapsedColumn(), TextColumn("left"),
-        TimeRemainingColumn(),
-        console=console, transient=True, disable=not console.is_terminal,
-    )  # fmt: skip
-
-
 def report(experiment: Experiment) -> dict[str, Any]:
-    """Write everything, print the most important, and return it."""
+    """Write all artefacts and print the key figures; the JSON document."""
     from fouriertree.experiments.paper import agreement, artefacts, summary
     from fouriertree.experiments.paper import report as page
 

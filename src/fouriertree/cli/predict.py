@@ -1,4 +1,4 @@
-"""`fouriertree predict model.json new.csv`: values of a formula on new rows."""
+"""`fouriertree predict model.json new.csv`: predictions of an equation on new rows."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fouriertree.cli.documents import Json, document
-from fouriertree.cli.errors import InputError
-from fouriertree.cli.help import OUTPUT, examples
-from fouriertree.cli.options import TABLE, ModelFile, Row, Sheet
+from fouriertree.cli.documents import document
+from fouriertree.cli.help import examples
+from fouriertree.cli.options import TABLE, File, Json, ModelFile, Row, Sheet, option
 from fouriertree.cli.output import note, printing, say, write_bytes
+from fouriertree.errors import InputError
+from fouriertree.fit.options import OUTPUT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,40 +28,29 @@ EXAMPLES = examples(
     ("the rows of the table with a column `prediction`", "fouriertree predict model.json new.csv -o out.csv"),
     ("the same in a pipe", "cat new.csv | fouriertree predict model.json - -o - | head"),
     ("from one format to another", "fouriertree predict model.json new.parquet -o out.xlsx"),
-    ("another formula of the table that `fit` printed", "fouriertree predict model.json new.csv --row 2"),
+    ("another equation of the table", "fouriertree predict model.json new.csv --row 2"),
 )  # fmt: skip
-
-Data = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DATA", help=f"Table with the columns that the formula mentions, in any order: {TABLE}."
-    ),
-]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        rich_help_panel=OUTPUT,
-        help="Write there the rows of DATA with a column `prediction` added; the suffix chooses the format, and - is "
-        "the standard output.",
-    ),
-]
 
 
 def predict(
     model: ModelFile,
-    data: Data,
+    data: Annotated[
+        Path,
+        typer.Argument(metavar="DATA", help=f"Table with the features of the equation, in any order: {TABLE}."),
+    ],
     row: Row = None,
     sheet: Sheet = None,
-    output: Output = None,
+    output: Annotated[
+        Path | None,
+        option("--output", "-o", kind=File, heading=OUTPUT, help="Write the rows of DATA with a column `prediction` to "
+               "this file; the suffix chooses the format, and - is the standard output."),
+    ] = None,
     as_json: Json = False,
-) -> None:
-    """Evaluate a fitted formula on the rows of a table.
+) -> None:  # fmt: skip
+    """Evaluate an equation on the rows of a table.
 
-    Columns are matched by name; other columns do not matter. Without -o, the predictions are printed as a CSV with
-    the one column `prediction`.
+    Columns are matched by name; other columns are ignored. Without -o, the predictions are printed as CSV with the one
+    column `prediction`.
     """
     with document(as_json) as content:
         from fouriertree.cli.files import check_writable, load_model
@@ -68,7 +58,7 @@ def predict(
         from fouriertree.io.tables.source import DASH
 
         if as_json and output == DASH:
-            raise InputError("--json and -o - both want the standard output; give one of them")
+            raise InputError("--json and -o - both write to the standard output; give one of them")
         saved = load_model(model, row)
         if output is not None and output != DASH:
             check_writable(output, data, model)
@@ -90,24 +80,24 @@ def predict(
 
 
 def predictions(table: Table, saved: SavedModel) -> NDArray[np.float64]:
-    """Values of the formula on the rows of the table: (n_rows,)."""
+    """Values of the equation on the rows of the table: (n_rows,)."""
     import numpy as np
 
     names = {column: table.column(name) for column, name in saved.columns.items()}
     if len(table) == 0:
         return np.empty(0)
     X = np.zeros((len(table), 1 + max(names, default=0)))
-    X[:, list(names)] = table.numbers(list(names.values()), "; the formula needs a number there")
+    X[:, list(names)] = table.numbers(list(names.values()), "; the equation needs a number there")
     return saved.model.predict(X)
 
 
 def warn(values: NDArray[np.float64]) -> int:
-    """Say how many values are not finite; their number."""
+    """The number of values that are not finite, with a warning if there are any."""
     import numpy as np
 
     bad = int(np.count_nonzero(~np.isfinite(values)))
     if bad:
-        print(f"warning: the formula has no finite value on {bad} of {len(values)} rows", file=sys.stderr)
+        print(f"warning: the equation has no finite value on {bad} of {len(values)} rows", file=sys.stderr)
     return bad
 
 

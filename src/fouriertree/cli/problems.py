@@ -5,33 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from fouriertree.cli.documents import Json, document
-from fouriertree.cli.errors import InputError, unreadable
+from fouriertree.cli.documents import document
 from fouriertree.cli.help import examples
-from fouriertree.cli.output import say
+from fouriertree.cli.options import Json, option
+from fouriertree.cli.output import aligned_rows, say
+from fouriertree.errors import InputError, unreadable
+from fouriertree.fit.options import path
 
 HEADINGS = ("name", "formula", "domain")
 
 
 EXAMPLES = examples(
     ("all of them", "fouriertree problems"),
-    ("those of your own, too", "fouriertree problems --with my_problems.py"),
+    ("custom ones, too", "fouriertree problems --with my_problems.py"),
     ("their names, for a script", "fouriertree problems --json | jq -r '.problems[].name'"),
 )  # fmt: skip
 
-With = Annotated[
-    list[Path],
-    typer.Option(
-        "--with",
-        metavar="FILE",
-        help="Python file that calls register_problem; may be given several times.",
-    ),
-]
 
-
-def problems(extra: With = [], as_json: Json = False) -> None:
+def problems(
+    extra: Annotated[
+        list[Path],
+        option("--with", kind=path("FILE"), help="Python file that calls register_problem; may be repeated."),
+    ] = [],
+    as_json: Json = False,
+) -> None:
     """List the registered problems with formula and domain."""
     with document(as_json) as content:
         from fouriertree.problems import registered_problems
@@ -46,7 +43,7 @@ def problems(extra: With = [], as_json: Json = False) -> None:
 
 
 def execute(path: Path) -> None:
-    """Run a file of the user's, whose errors are theirs to read."""
+    """Run a Python file of the user; its errors are errors of the input."""
     try:
         code = compile(path.read_text(encoding="utf-8"), str(path), "exec")
         exec(code, {"__name__": path.stem, "__file__": str(path)})
@@ -70,6 +67,4 @@ def show(rows: list[tuple[str, str, str]]) -> None:
             table.add_row(*row)
         console.print(table)
         return
-    widths = [max(map(len, column)) for column in zip(HEADINGS, *rows, strict=True)]
-    for row in (HEADINGS, *rows):
-        say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    say(aligned_rows(HEADINGS, rows))

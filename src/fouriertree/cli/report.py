@@ -1,4 +1,4 @@
-"""`fouriertree report model.json --data data.csv -o report.html`: everything about a formula on one page."""
+"""`fouriertree report model.json --data data.csv -o report.html`: a report about an equation."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from fouriertree.cli.documents import Json, document
-from fouriertree.cli.errors import InputError, unwritable
-from fouriertree.cli.help import OUTPUT, examples
-from fouriertree.cli.options import TABLE, ModelFile, Sheet, whole_number
+from fouriertree.cli.documents import document
+from fouriertree.cli.help import examples
+from fouriertree.cli.options import TABLE, File, Json, ModelFile, Sheet, option
 from fouriertree.cli.output import say
+from fouriertree.errors import InputError, unwritable
+from fouriertree.fit.options import OUTPUT, path, whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,46 +21,32 @@ if TYPE_CHECKING:
 
 
 EXAMPLES = examples(
-    ("everything about the chosen formula", "fouriertree report model.json --data data.csv -o report.html"),
-    ("and how often formulas return on resampled rows", "fouriertree report model.json --data data.csv --refits 20"),
+    ("the chosen equation", "fouriertree report model.json --data data.csv -o report.html"),
+    ("with the stability under resampling", "fouriertree report model.json --data data.csv --refits 20"),
 )  # fmt: skip
-
-Data = Annotated[
-    Path,
-    typer.Option(
-        "--data",
-        metavar="DATA",
-        help=f"Table with the columns and the target of the fit, in any order: {TABLE}.",
-    ),
-]
-Refits = Annotated[
-    int,
-    typer.Option(
-        "--refits",
-        parser=whole_number(0),
-        metavar="N",
-        help="Fit again to so many resamples of the rows, to see how often formulas return; each takes as long as "
-        "the fit.",
-    ),
-]
-Output = Annotated[
-    Path,
-    typer.Option("--output", "-o", metavar="FILE", rich_help_panel=OUTPUT, help="Where to write the page."),
-]
 
 
 def report(
     model: ModelFile,
-    data: Data,
+    data: Annotated[
+        Path,
+        option("--data", kind=path("DATA"), help=f"Table with the features and the target, in any order: {TABLE}."),
+    ],
     sheet: Sheet = None,
-    refits: Refits = 0,
-    output: Output = Path("report.html"),
+    refits: Annotated[
+        int,
+        option("--refits", kind=whole(0),
+               help="Number of refits to bootstrap samples, which measure stability; each takes as long as the fit."),
+    ] = 0,
+    output: Annotated[
+        Path, option("--output", "-o", kind=File, heading=OUTPUT, help="Write the page to this file.")
+    ] = Path("report.html"),
     as_json: Json = False,
-) -> None:
-    """Write a page of HTML about a fitted formula: one file, which needs no network.
+) -> None:  # fmt: skip
+    """Write a report about an equation: one HTML file, which needs no network.
 
-    The table of formulas, the chosen one typeset, plots of the fit and of every column, intervals, where the formula is
-    proved to hold, how it was made, and the formula in other languages to copy.
+    It has the table of equations, the chosen one typeset, plots of the fit and of every feature, prediction intervals,
+    the certified domain, the provenance, and the equation in other languages to copy.
     """
     with document(as_json) as content:
         from fouriertree.cli.files import check_writable, load_regressor
@@ -70,7 +55,7 @@ def report(
         check_writable(output, data, model)
         X, y = columns_of(data, sheet, regressor, target)
         try:
-            regressor.report(output, target, X, y, refits, progress=tell if refits else None)
+            regressor.report(output, target, X, y, refits, progress=print_refits if refits else None)
         except OSError as error:
             raise unwritable(output, error) from None
         content |= {
@@ -83,7 +68,7 @@ def report(
 def columns_of(
     path: Path, sheet: str | None, regressor: SymbolicRegressor, target: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The columns of the fit and its target, from a file that has them in any order."""
+    """Features (n_rows, n_features) and target (n_rows,) of the fit, from a table with columns in any order."""
     from fouriertree.io.tables.reading import read_table
 
     table = read_table(path, sheet)
@@ -94,7 +79,7 @@ def columns_of(
     return values[:, :-1], values[:, -1]
 
 
-def tell(done: int, of: int) -> None:
-    """One line that counts, where somebody can see it."""
+def print_refits(done: int, of: int) -> None:
+    """A line that counts the refits, on a terminal."""
     if sys.stderr.isatty():
         print(f"\rrefit {done} of {of}", end="\n" if done == of else "", file=sys.stderr, flush=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Sequence, Sized
 from numbers import Integral
 from typing import Any
 
@@ -144,38 +144,6 @@ def check_operators(primitives: Sized) -> None:
     """ValueError for an empty set: a tree needs something to be made of."""
     if len(primitives) == 0:
         raise ValueError("there are no operators to build trees from; name at least one")
-
-
-def check_kinds(regressor: Any) -> None:
-    """ValueError that names the first parameter of another kind than it should be."""
-
-    def texts(value: Any) -> bool:
-        return (
-            isinstance(value, Sequence)
-            and not isinstance(value, str)
-            and all(isinstance(v, str) for v in value)
-        )
-
-    def rules(value: Any) -> bool:
-        return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
-
-    def operators(value: Any) -> bool:
-        return texts(value) or hasattr(value, "by_opcode")
-
-    kinds: dict[str, tuple[Callable[[Any], bool], str]] = {
-        "search": (lambda value: hasattr(value, "step"), "a search such as FTG()"),
-        "operators": (operators, "a list of names, or a PrimitiveSet"),
-        "complexities": (rules, "such as {'sin': 5}"),
-        "nesting": (rules, "such as {'sin': {'exp': 0}}"),
-        "guesses": (texts, "a list of formulas such as ['a*sin(x0)']"),
-        "progress": (lambda value: isinstance(value, bool | np.bool_), "True or False"),
-        "n_jobs": (lambda value: isinstance(value, Integral), "a whole number of threads, or -1"),
-        "feature_names": (lambda value: np.ndim(value) == 1, "a list with a name for every column"),
-    }
-    for name, (fits, wanted) in kinds.items():
-        value = getattr(regressor, name)
-        if value is not None and not fits(value):
-            raise ValueError(f"{name} must be {wanted}; got {value!r}")
 
 
 def has_text(values: Any) -> bool:

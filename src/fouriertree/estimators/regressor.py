@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,18 +11,16 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from fouriertree.criteria.losses import LossFunction
-from fouriertree.data.checks import check_kinds
 from fouriertree.estimators.fitted import FittedEquations
 from fouriertree.estimators.multioutput import OUTPUT_ATTRIBUTES, StopRelay, fit_outputs, output_names
 from fouriertree.estimators.single_fit import VALIDATED, RunContext, fit_single
 from fouriertree.expr import PrimitiveSet
 from fouriertree.fit.memory import check_memory
+from fouriertree.fit.options import check_parameters
 from fouriertree.fit.stopping import Stop
 from fouriertree.runs import RunFolder
 from fouriertree.runs.journal import parameters_of
 from fouriertree.search import Search
-
-SELECTIONS = ("mdl", "best", "accuracy")
 
 
 class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
@@ -34,30 +31,56 @@ class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
     length.  The chosen row is `best_index_`; `models_` are the rows as Model objects and `model_` is the chosen one.
     `stop_reason_` says why the search ended.  Losses are means over rows (weighted), of the model's own predictions.
 
-    search: how formulas are found; `Hybrid` unless told otherwise, which uses the limits below.
-    operators: names or symbols, or a PrimitiveSet; by default ``PrimitiveSet.default()``.
-    model_selection: "mdl" takes the row with the shortest description, "accuracy" the one with the smallest validation
-        loss, "best" the one after which more complexity gains little.
-    loss: "squared", "absolute", "huber", "quantile" (of `quantile`), or a function of the arrays (y, predicted) that
-        returns what every row costs; "logistic" where y is a probability and formulas are to be its log-odds.
-    max_size: complexity of a formula at most.
-    max_terms: terms of a formula at most; None is ten, and no limit for a line through many columns.
-    complexities: your own complexity for some operators, such as ``{"sin": 5}``.
-    nesting: what may not stand inside of what, such as ``{"sin": {"sin": 0, "exp": 1}}``: no sine, and one exp at most.
-    guesses: formulas to start from, such as ``["a*sin(x0)"]``; names that are no columns are numbers to be fitted.
-    time_limit, max_evaluations: seconds, and candidates looked at; None is no limit.  Without any limit, a fit ends
-        when every way to look for a law has had its turn.
-    memory_limit: megabytes that the process and its helpers may hold; the search ends when they hold more.
-    max_traverses: passes over the data, the paper's unit of cost, for the searches of the paper.
-    target_loss: the sum of squared errors to be content with; None asks for a formula exact to rounding.
-    random_state: an integer, a RandomState, or None for fresh entropy; the integer that was used is `seed_`.
-    n_jobs: processes, -1 for one per processor; the result is the same for any number.
-    feature_names: names in formulas; by default those of a DataFrame's columns, or x0, x1, ...
-    run_dir: a folder in which every fit leaves a folder of its own, `run_path_`, with its events, its formulas so far
-        and checkpoints from which `resume` goes on should the process be killed; None writes nothing.
-    warm_start: go on from where the last fit to the same data ended, with the same limits once more.
-    progress: show a progress bar on stderr.
+    Parameters
+    ----------
+    search : Search or None, default=None
+        Search algorithm; None is `Hybrid`, which observes the limits below.
+    operators : list of str or PrimitiveSet or None, default=None
+        Operators allowed in expressions, by name or symbol; None is `PrimitiveSet.default()`.
+    max_terms : int or None, default=None
+        Maximum number of terms; None is 10, and no limit for linear models.
+    max_size : int, default=80
+        Maximum complexity of an equation.
+    complexities : mapping of str to int or None, default=None
+        Custom complexities of operators, such as ``{'sin': 5}``.
+    nesting : mapping of str to mapping or None, default=None
+        Maximum number of operators nested inside another, such as ``{'sin': {'sin': 0, 'exp': 1}}``.
+    guesses : list of str or None, default=None
+        Formulas to start from, such as ``['a*sin(x0)']``, in which unknown names are free parameters.
+    loss : {'squared', 'absolute', 'huber', 'quantile', 'logistic'} or callable, default='squared'
+        Loss of a row: absolute and huber are robust to outliers, logistic takes y for probabilities and fits their
+        log-odds, and a function maps the arrays (y, predicted) to the losses of the rows.
+    quantile : float, default=0.5
+        Quantile that the quantile loss estimates.
+    model_selection : {'mdl', 'best', 'accuracy'}, default='mdl'
+        Criterion for the chosen equation: mdl is the minimum description length, best the last one before more
+        complexity gains little, accuracy the smallest validation loss.
+    time_limit : float or None, default=None
+        Time limit in seconds; without any limit, a fit ends when all search strategies have run.
+    max_evaluations : float or None, default=None
+        Approximate number of candidate evaluations at most; unlike a time limit, it is reproducible.
+    memory_limit : float or None, default=None
+        Memory of the process and its process pool, in megabytes, at which the search ends.
+    max_traverses : float or None, default=None
+        Maximum number of passes over the data, the unit of cost of the paper, for its searches.
+    target_loss : float or None, default=None
+        Sum of squared errors at which the search ends; None is an error at rounding level.
+    random_state : int or RandomState or None, default=None
+        Seed, which repeats a fit; None draws one, which `seed_` gives.
+    n_jobs : int or None, default=1
+        Number of processes and threads, -1 for one per processor; results do not depend on it.
+    feature_names : list of str or None, default=None
+        Names of the features in equations; None is those of a DataFrame, or x0, x1 and so on.
+    run_dir : str or Path or None, default=None
+        Folder in which every fit creates a run folder, `run_path_`, with events, equations so far and checkpoints, from
+        which `resume` continues.
+    warm_start : bool, default=False
+        Continue from the state of the last fit to the same data, with the same limits once more.
+    progress : bool, default=False
+        Show a progress bar on stderr.
 
+    Examples
+    --------
     >>> X = np.linspace(-2, 2, 50)[:, None]
     >>> model = SymbolicRegressor(feature_names=["angle"], random_state=0).fit(X, 3 * np.sin(X[:, 0]))
     >>> model.get_best()["equation"]
@@ -192,19 +215,5 @@ class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
         return tags
 
     def _check_parameters(self) -> None:
-        for name in ("max_terms", "max_size"):
-            value = getattr(self, name)
-            if name == "max_terms" and value is None:
-                continue
-            if not (isinstance(value, Integral) and int(value) >= 1):
-                raise ValueError(f"{name} must be a whole number of at least 1; got {value!r}")
-        for name in ("time_limit", "max_evaluations", "memory_limit", "max_traverses", "target_loss"):
-            limit = getattr(self, name)
-            if limit is not None and not (isinstance(limit, Real) and float(limit) >= 0.0):
-                raise ValueError(f"{name} must be None or a number that is not negative; got {limit!r}")
-        if not (isinstance(self.model_selection, str) and self.model_selection in SELECTIONS):
-            raise ValueError(
-                f"model_selection must be one of {', '.join(SELECTIONS)}; got {self.model_selection!r}"
-            )
-        check_kinds(self)
+        check_parameters(self.get_params(deep=False))
         check_memory(self.memory_limit)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from fouriertree.data.checks import check_tables
 from fouriertree.engine import CompiledEngine
 from fouriertree.estimators.regressor import SymbolicRegressor
 from fouriertree.expr import Expression, PrimitiveSet
+from fouriertree.fit.options import check_parameters
 from fouriertree.model import Model
 
 Floats = NDArray[np.float64]
@@ -40,6 +40,15 @@ class SymbolicTransformer(TransformerMixin, BaseEstimator):
         As for `SymbolicRegressor`.
     random_state, n_jobs, feature_names, progress
         As for `SymbolicRegressor`.
+
+    Parameters
+    ----------
+    n_features : int, default=10
+        Maximum number of features that a transformer returns.
+    operators, loss, quantile, max_terms, max_size, complexities, nesting, guesses : optional
+        As in `SymbolicRegressor`.
+    time_limit, max_evaluations, random_state, n_jobs, feature_names, progress : optional
+        As in `SymbolicRegressor`.
 
     Attributes
     ----------
@@ -92,8 +101,7 @@ class SymbolicTransformer(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SymbolicTransformer:
         """Search for equations for y and select terms: X (n_rows, n_features), y (n_rows,)."""
-        if not (isinstance(self.n_features, Integral) and self.n_features >= 1):
-            raise ValueError(f"n_features must be a whole number of at least 1; got {self.n_features!r}")
+        check_parameters({"n_features": self.n_features})
         check_tables(X, y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         settings = {

@@ -1,1 +1,1 @@
-"""What `fouriertree bench` is made of: the choice of cases and systems, and the run with its tables."""
+"""The parts of `fouriertree bench`: planning (cases and systems) and running (fits and tables)."""

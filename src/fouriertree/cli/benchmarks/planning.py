@@ -1,12 +1,12 @@
-"""Which suites, systems and cases a benchmark has; what is not there is refused, or skipped with a note."""
+"""The suites, systems and cases of a benchmark; missing ones are refused, or skipped with a note."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fouriertree.cli.errors import InputError, listed, suggestion
 from fouriertree.cli.output import note
+from fouriertree.errors import InputError, listed, suggestion
 from fouriertree.experiments.bench.names import EVERYDAY, FOLDER, MEASURED, SUITES, folder_table
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def check_folders(*paths: Path | None) -> None:
 
 
 def chosen_suites(names: list[str], data: Path | None, folder: Path | None, generate: int = 0) -> list[str]:
-    """The suites, without those whose tables are not there."""
+    """The suites, without those whose tables are missing."""
     for name in names:
         if name not in SUITES:
             raise InputError(
@@ -28,7 +28,7 @@ def chosen_suites(names: list[str], data: Path | None, folder: Path | None, gene
             )
     if generate and names and EVERYDAY not in names:
         raise InputError(f"--generate makes laws for the suite {EVERYDAY}; name it, or no suite at all")
-    # A folder of one's own and generated laws are cases enough; other suites come with them only when they are named.
+    # With a custom folder or generated laws, other suites are run only when they are named.
     own = [EVERYDAY] if generate else []
     wanted = names or (own if folder or generate else list(SUITES))
     absent = [suite for suite in wanted if suite in MEASURED and data is None]
@@ -66,7 +66,7 @@ def check_cases(plan: Plan) -> None:
 
 
 def check_tables(plan: Plan) -> None:
-    """InputError for a table of the user's that cannot be read, before hours of fits."""
+    """Raise InputError for a custom table that cannot be read, before hours of fits."""
     from fouriertree.experiments.bench.sampling import own_table
 
     for suite, case in plan.chosen_cases():

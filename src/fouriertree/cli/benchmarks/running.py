@@ -1,4 +1,4 @@
-"""A benchmark under way, with a bar, and what is said at its end."""
+"""The fits of a benchmark under a progress bar, and the tables at the end."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fouriertree.cli.errors import INTERRUPTED, SHORT, unwritable
+from fouriertree.cli.errors import INTERRUPTED, SHORT
 from fouriertree.cli.files import check_writable
-from fouriertree.cli.output import say
+from fouriertree.cli.output import progress_bar, say
+from fouriertree.errors import unwritable
 
 if TYPE_CHECKING:
     from fouriertree.experiments.bench.plan import Plan
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def results(plan: Plan, folder: Path, jobs: int) -> list[dict[str, Any]]:
-    """The results of all fits: those in the folder, and the missing ones after they have been run."""
+    """The results of all fits; those that are not in the folder are computed."""
     from fouriertree.experiments.bench.store import Store
 
     try:
@@ -35,17 +36,17 @@ def results(plan: Plan, folder: Path, jobs: int) -> list[dict[str, Any]]:
 
 
 def compute(tasks: list[Task], store: Store, plan: Plan, jobs: int) -> None:
-    """Run what is missing, under a bar."""
+    """Run the missing fits under a progress bar."""
     from fouriertree.experiments.bench.runs import complete
 
     missing = [task for task in tasks if task not in store]
     if len(missing) < len(tasks):
         print(f"{len(tasks) - len(missing)} of {len(tasks)} results are there already", file=sys.stderr)
-    with progress() as bar:
-        line = bar.add_task("", total=len(missing), last="")
+    with progress_bar() as bar:
+        line = bar.add_task("fits", total=len(missing), note="")
 
         def advance(task: Task, record: dict[str, Any]) -> None:
-            bar.update(line, advance=1, last=f"{task.case} {task.system}")
+            bar.update(line, advance=1, note=f"{task.case} {task.system}")
             if "failed" in record:
                 bar.console.print(
                     f"note: {task.key}: {record['failed']}", highlight=False, markup=False, soft_wrap=True
@@ -60,27 +61,8 @@ def compute(tasks: list[Task], store: Store, plan: Plan, jobs: int) -> None:
             raise typer.Exit(INTERRUPTED) from None
 
 
-def progress() -> Any:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    console = Console(stderr=True)
-    return Progress(
-        TextColumn("fits"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"),
-        TimeRemainingColumn(), TextColumn("{task.fields[last]}"),
-        console=console, transient=True, disable=not console.is_terminal,
-    )  # fmt: skip
-
-
 def check_report(path: Path) -> None:
-    """InputError if the page could not be written, before hours of fits; its folder is made."""
+    """Raise InputError if the page could not be written, before hours of fits; its folder is created."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -91,7 +73,7 @@ def check_report(path: Path) -> None:
 def conclude(
     records: list[dict[str, Any]], folder: Path, report: Path | None, content: dict[str, Any]
 ) -> None:
-    """Print the tables and the bars; leave with status 1 if one is short."""
+    """Print the tables and the goals; exit with status 1 if a goal is missed."""
     from fouriertree.experiments.bench.bars import bars
     from fouriertree.experiments.bench.summary import rows, text_table
 

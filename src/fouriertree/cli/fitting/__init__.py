@@ -1,1 +1,1 @@
-"""What `fouriertree fit` is made of: options and what is wrong with them, columns, rows kept aside, what it writes."""
+"""The parts of `fouriertree fit`: options, arguments and their checks, columns, hold-out set, outputs."""

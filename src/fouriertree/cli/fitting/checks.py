@@ -1,62 +1,64 @@
-"""Options of `fit` that do not go together are refused, before any work is done."""
+"""Arguments of `fit` that contradict each other are refused before any work is done."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fouriertree.cli.errors import InputError
-from fouriertree.cli.fitting.options import LossName, ProjectorName, SearchName
+from fouriertree.errors import InputError
+from fouriertree.io.tables.source import DASH
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fouriertree.cli.fitting.arguments import FitArguments
     from fouriertree.expr import PrimitiveSet
 
-PICTURES = (".png", ".pdf", ".svg")
+PLOTS = (".png", ".pdf", ".svg")
 
 
-def check_outputs(inputs: list[Path], output: Path | None, plot: Path | None) -> None:
+def check_validation(given: FitArguments) -> None:
+    if given.validation is not None and given.validation_file is not None:
+        raise InputError(
+            "--validation holds out rows of the table, --validation-file has other rows; give one of them"
+        )
+    if given.validation_last and given.validation is None:
+        raise InputError("--validation-last needs the fraction of rows to hold out: --validation 0.2")
+    if given.validation_file is not None and given.validation_file == given.data == DASH:
+        raise InputError("the standard input cannot be both DATA and the --validation-file; name one of them")
+
+
+def check_outputs(given: FitArguments) -> None:
     from fouriertree.cli.files import check_writable
 
-    for path in (output, plot):
+    inputs = [given.data, *([given.validation_file] if given.validation_file else [])]
+    for path in (given.output, given.plot):
         if path is not None:
             check_writable(path, *inputs)
-    if plot is not None and plot.suffix.lower() not in PICTURES:
-        raise InputError(f"cannot draw {plot}: the name of a picture ends in {', '.join(PICTURES)}")
-    if output is not None and plot is not None and output.resolve() == plot.resolve():
-        raise InputError(f"{plot} cannot be both the model and the picture; give one of them another name")
+    if given.plot is not None and given.plot.suffix.lower() not in PLOTS:
+        raise InputError(f"cannot draw {given.plot}: the name of a plot ends in {', '.join(PLOTS)}")
+    if given.output is not None and given.plot is not None and given.output.resolve() == given.plot.resolve():
+        raise InputError(f"{given.plot} cannot be both the model and the plot; rename one of them")
 
 
-def check_jobs(jobs: int) -> int:
-    if jobs == 0:
-        raise InputError("--jobs must be a number of threads, or -1 for one per processor; got 0")
-    return jobs
-
-
-def check_search(
-    search: SearchName, projector: ProjectorName | None, max_terms: int | None, max_size: int | None, guess: list[str]
-) -> None:  # fmt: skip
-    """Options that the search has no use for are refused, not forgotten."""
-    one_tree = search in (SearchName.one_plus_lambda, SearchName.gp)
-    if one_tree and (projector is not None or max_terms is not None):
+def check_search(given: FitArguments) -> None:
+    """Raise InputError for options that the search or the loss would ignore."""
+    search = given.search
+    if search in ("one-plus-lambda", "gp") and (given.projector is not None or given.max_terms is not None):
         raise InputError(
-            f"--projector and --max-terms are about sums of trees; --search {search} finds one tree"
+            f"--projector and --max-terms are options of sums of trees; --search {search} fits one tree"
         )
-    if search is not SearchName.ftg and projector is not None:
-        raise InputError(f"--projector is about ftg; give --search ftg with it, not {search}")
-    if search is not SearchName.hybrid and (max_size is not None or guess):
+    if search != "ftg" and given.projector is not None:
+        raise InputError(f"--projector is an option of ftg; give --search ftg with it, not {search}")
+    if search != "hybrid" and (given.max_size is not None or given.guess):
         raise InputError(
-            f"--max-size and --guess are about the hybrid search; --search {search} has no use for them"
+            f"--max-size and --guess are options of the hybrid search; --search {search} ignores them"
         )
+    if given.loss != "quantile" and given.quantile is not None:
+        raise InputError(f"--quantile is an option of --loss quantile; give that with it, not {given.loss}")
 
 
-def check_loss(loss: LossName, quantile: float | None) -> None:
-    if quantile is not None and loss is not LossName.quantile:
-        raise InputError(f"--quantile is about --loss quantile; give that with it, not {loss}")
-
-
-def check_guesses(guesses: list[str], X: pd.DataFrame, operators: PrimitiveSet | None) -> None:
+def check_guesses(guesses: Sequence[str], X: pd.DataFrame, operators: PrimitiveSet | None) -> None:
     if not guesses:
         return
     from fouriertree.expr import ParseError, PrimitiveSet

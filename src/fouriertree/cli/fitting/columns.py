@@ -1,32 +1,26 @@
-"""From a table to the numbers of a fit: columns by name, the target, weights."""
+"""From a table to the arrays of a fit: features, target and sample weights, by the names of columns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fouriertree.cli.errors import InputError, listed
 from fouriertree.cli.output import note
 from fouriertree.data.checks import check_scale
+from fouriertree.errors import InputError, listed
 from fouriertree.io.tables.table import Table
 
-
-@dataclass(frozen=True)
-class Choice:
-    """Names as the user typed them; none in `only` for all columns."""
-
-    target: str | None
-    only: tuple[str, ...] = ()
-    ignored: tuple[str, ...] = ()
-    weights: str | None = None
+if TYPE_CHECKING:
+    from fouriertree.cli.fitting.arguments import FitArguments
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows of finite numbers: columns, target, and weights or None for equal ones."""
+    """Finite values: features (n_rows, n_features), target and sample weights (n_rows,), None for equal ones."""
 
     X: pd.DataFrame
     y: pd.Series
@@ -35,22 +29,25 @@ class Sample:
     def __len__(self) -> int:
         return len(self.y)
 
-    def rows(self, numbers: NDArray[np.int64]) -> Sample:
-        weights = None if self.weights is None else self.weights.iloc[numbers]
-        return Sample(self.X.iloc[numbers], self.y.iloc[numbers], weights)
+    def rows(self, index: NDArray[np.int64]) -> Sample:
+        weights = None if self.weights is None else self.weights.iloc[index]
+        return Sample(self.X.iloc[index], self.y.iloc[index], weights)
 
 
-def training_sample(table: Table, choice: Choice) -> Sample:
-    """The columns to search in, and the one to find; says what may not be what the user meant."""
-    target, names, weights = chosen_columns(table, choice)
+def training_sample(table: Table, given: FitArguments) -> Sample:
+    """The features and the target of a fit; prints notes about a table that looks wrong."""
+    target, names, weights = chosen_columns(table, given)
     if len(table) < 2:
         rows = "1 row" if len(table) == 1 else "no rows"
         raise InputError(f"{table.name} has {rows} below its header; a fit needs at least two")
-    sample = numbers(table, target, names, weights)
+    sample = sample_of(table, target, names, weights)
     check_range(table, target, sample.y.to_numpy())
-    if not choice.only:
-        note_nameless(table, [target, *map(table.column, choice.ignored), *([weights] if weights else [])])
-    note_doubts(table)
+    if not given.column:
+        note_nameless(table, [target, *map(table.column, given.ignore), *([weights] if weights else [])])
+    for sentence in table.notes:
+        note(sentence)
+    if table.starts_with_data:
+        note(f"the first line of {table.name} looks like data, not names")
     return sample
 
 
@@ -61,18 +58,16 @@ def same_columns(table: Table, sample: Sample) -> Sample:
     target = table.column(str(sample.y.name))
     if len(table) == 0:
         raise InputError(f"{table.name} has no rows below its header")
-    return numbers(table, target, names, weights)
+    return sample_of(table, target, names, weights)
 
 
-def chosen_columns(table: Table, choice: Choice) -> tuple[str, list[str], str | None]:
-    """Target, columns in the order of the table, and weights."""
-    if choice.target is None:
-        raise InputError(
-            f"name the column to find a formula for with --target; {table.name} has {listed(table.names)}"
-        )
-    target = table.column(choice.target)
-    only, ignored = [table.column(n) for n in choice.only], [table.column(n) for n in choice.ignored]
-    weights = None if choice.weights is None else table.column(choice.weights)
+def chosen_columns(table: Table, given: FitArguments) -> tuple[str, list[str], str | None]:
+    """The names of the target, of the features in the order of the table, and of the weights."""
+    if given.target is None:
+        raise InputError(f"name the column to predict with --target; {table.name} has {listed(table.names)}")
+    target = table.column(given.target)
+    only, ignored = [table.column(n) for n in given.column], [table.column(n) for n in given.ignore]
+    weights = None if given.weights is None else table.column(given.weights)
     weighing = [] if weights is None else [weights]
     check_roles({"the target": [target], "ignored": ignored, "a --column": only, "the weights": weighing})
     names = [
@@ -81,14 +76,12 @@ def chosen_columns(table: Table, choice: Choice) -> tuple[str, list[str], str | 
         if name not in (target, weights, *ignored) and (name in only if only else name not in table.nameless)
     ]
     if not names:
-        raise InputError(
-            f"{table.name} has no named columns besides {target!r}, so there is nothing to make a formula of"
-        )
+        raise InputError(f"{table.name} has no named columns besides {target!r}, so there are no features")
     return target, names, weights
 
 
 def check_roles(roles: dict[str, list[str]]) -> None:
-    """InputError for a column that is to be two things at once."""
+    """Raise InputError for a column with two roles."""
     seen: dict[str, str] = {}
     for role, names in roles.items():
         for name in names:
@@ -96,11 +89,11 @@ def check_roles(roles: dict[str, list[str]]) -> None:
                 raise InputError(f"{name!r} is both {seen[name]} and {role}; it can be one of them")
 
 
-def numbers(table: Table, target: str, names: list[str], weights: str | None) -> Sample:
+def sample_of(table: Table, target: str, names: list[str], weights: str | None) -> Sample:
     y = table.numbers([target], "; a target must be numeric")[:, 0]
     X = table.numbers(names, "; leave the column out with --ignore, or turn it into numbers")
-    weighed = None if weights is None else checked_weights(table, weights)
-    return Sample(pd.DataFrame(X, columns=names), pd.Series(y, name=target), weighed)
+    w = None if weights is None else checked_weights(table, weights)
+    return Sample(pd.DataFrame(X, columns=names), pd.Series(y, name=target), w)
 
 
 def checked_weights(table: Table, name: str) -> pd.Series:
@@ -127,11 +120,3 @@ def note_nameless(table: Table, used: list[str]) -> None:
         if name not in used:
             number = table.names.index(name) + 1
             note(f"column {number} has no name, an index probably: left out; name it to use it")
-
-
-def note_doubts(table: Table) -> None:
-    """Say what may not be what the user meant; input that is refused gets its one sentence only."""
-    for sentence in table.notes:
-        note(sentence)
-    if table.starts_with_data:
-        note(f"the first line of {table.name} looks like data, not names")

@@ -1,4 +1,4 @@
-"""What a fit leaves behind: a model file, a picture, a report, the table on the screen, a JSON document."""
+"""The outputs of a fit: model file, plot, report, printed table and JSON document."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fouriertree.cli.errors import unwritable
-from fouriertree.cli.fitting.options import RUNS
 from fouriertree.cli.output import note, say
 from fouriertree.cli.show import show
+from fouriertree.errors import unwritable
+from fouriertree.fit.options import RUNS
 
 if TYPE_CHECKING:
     from fouriertree.cli.fitting.columns import Sample
@@ -20,57 +20,48 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Files:
-    """Where to write what."""
-
-    model: Path | None = None
-    plot: Path | None = None
-    report: Path | None = None
-
-
-@dataclass(frozen=True)
 class Outcome:
-    """A fitted regressor, the rows it was fitted to, and how well it predicts others; `written` are files by kind."""
+    """A fitted regressor, its training rows, and its scores on the hold-out set; `written` are files by kind."""
 
     regressor: SymbolicRegressor
     sample: Sample
-    judgement: HoldoutScores | None
+    holdout: HoldoutScores | None
     written: dict[str, str | None] = field(default_factory=lambda: {"model": None, "plot": None})
 
     @property
     def target(self) -> str:
         return str(self.sample.y.name)
 
-    def finish(self, files: Files) -> None:
+    def finish(self, model: Path | None, plot: Path | None, report: Path | None = None) -> None:
         """Write the files and print the table: files first, since stdout may fail, and each whatever the others do."""
         from fouriertree.runs.journal import UNFINISHED
 
         steps: list[tuple[Path | None, Callable[[Path], str]]] = [
-            (files.model, self.save),
-            (files.plot, self.draw),
-            (files.report, self.report),
+            (model, self.save),
+            (plot, self.draw),
+            (report, self.report),
         ]
         done: list[str] = []
         failures: list[Exception] = []
         for path, write in steps:
             if path is not None:
-                # An interrupt is no Exception, and leaves at once.
+                # An interrupt is no Exception, and ends the command at once.
                 try:
                     done.append(f"{write(path)} written to {path}")
                 except Exception as error:
                     failures.append(error)
-        show(self.regressor, self.target, self.judgement)
+        show(self.regressor, self.target, self.holdout)
         if failures:
             raise failures[0]
         if done:
             say(*done)
         if (folder := self.run_folder) is not None and self.regressor.stop_reason_ in UNFINISHED:
             elsewhere = "" if folder.parent == RUNS else f" --run-dir {shlex.quote(str(folder.parent))}"
-            note(f"to go on with it: fouriertree runs resume {folder.name}{elsewhere}")
+            note(f"to resume it: fouriertree runs resume {folder.name}{elsewhere}")
 
     @property
     def run_folder(self) -> Path | None:
-        """The folder that the fit has left."""
+        """The run folder of the fit."""
         return getattr(self.regressor, "run_path_", None)
 
     def save(self, path: Path) -> str:
@@ -84,11 +75,11 @@ class Outcome:
         from fouriertree.cli.files import write_atomically
         from fouriertree.plotting import draw_fit
 
-        picture = draw_fit(
+        plot = draw_fit(
             self.sample.y.to_numpy(), self.regressor.predict(self.sample.X), self.regressor.equations_,
             self.regressor.best_index_, self.target, path.suffix.lower().lstrip("."),
         )  # fmt: skip
-        write_atomically(path, picture)
+        write_atomically(path, plot)
         self.written["plot"] = str(path)
         return "picture"
 
@@ -100,15 +91,15 @@ class Outcome:
         return "report"
 
     def document(self) -> dict[str, Any]:
-        """All of it, for a script; `files` fills itself as they are written."""
+        """The JSON document; its `files` are filled in as they are written."""
         regressor, best = self.regressor, self.regressor.best_index_
         rows = [{"row": i, **row} for i, row in enumerate(regressor.equations_.to_dict("records"))]
         for i, row in enumerate(rows):
-            score = self.judgement.scores[i] if self.judgement else None
+            score = self.holdout.scores[i] if self.holdout else None
             row |= {"unseen_r2": score and score.r2, "unseen_rmse": score and score.rmse}
         unseen = None
-        if self.judgement is not None:
-            unseen = {"rows": self.judgement.n_rows, **self.judgement.scores[best]._asdict()}
+        if self.holdout is not None:
+            unseen = {"rows": self.holdout.n_rows, **self.holdout.scores[best]._asdict()}
         history = ("stop_reason", "seed", "traverses", "evaluations", "seconds")
         return {
             "target": self.target,

@@ -1,4 +1,4 @@
-"""Runs on the screen: a list, one in full, some side by side."""
+"""Printed runs: a list, one in full, some side by side."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 
 import typer
 
-from fouriertree.cli.errors import InputError
-from fouriertree.cli.output import note, say
+from fouriertree.cli.output import aligned_rows, note, say
 from fouriertree.cli.show import shortened
+from fouriertree.errors import InputError
 from fouriertree.io.terminal import printable
 from fouriertree.runs import RunError, RunFolder, find_run, list_runs, remove_run
 from fouriertree.runs.folder import FRONT, MODEL
 
-#: of a formula in a list
+#: characters of an equation in a list
 LONGEST = 60
 
 
@@ -35,20 +35,20 @@ def list_all(store: Path, content: dict[str, Any]) -> None:
     content["runs"] = runs
     if not runs:
         note(
-            f"there are no runs in {store}; `fouriertree fit` leaves one there, and --run-dir looks elsewhere"
+            f"there are no runs in {store}; `fouriertree fit` creates them, and --run-dir names another folder"
         )
         return
     say(
         aligned_rows(
-            ["id", "status", "target", "rows", "seconds", "formula"], [list_cells(run) for run in runs]
+            ["id", "status", "target", "rows", "seconds", "equation"], [list_cells(run) for run in runs]
         )
     )
 
 
 def list_cells(run: dict[str, Any]) -> list[str]:
-    formula = shortened(run["equation"], LONGEST) if run["equation"] else "–"
+    equation = shortened(run["equation"], LONGEST) if run["equation"] else "–"
     size = "–" if run["rows"] is None else f"{run['rows']}×{run['columns']}"
-    return [run["id"], run["status"], str(run["target"]), size, seconds(run["seconds"]), formula]
+    return [run["id"], run["status"], str(run["target"]), size, seconds(run["seconds"]), equation]
 
 
 def show_one(store: Path, wanted: str, content: dict[str, Any]) -> None:
@@ -72,7 +72,7 @@ def show_one(store: Path, wanted: str, content: dict[str, Any]) -> None:
     if (run.path / MODEL).is_file():
         say("", f"model: {run.path / MODEL}")
     elif run.checkpoints():
-        say("", f"go on with it: fouriertree runs resume {run.id}")
+        say("", f"resume it: fouriertree runs resume {run.id}")
 
 
 def details(run: RunFolder) -> Iterator[tuple[str, Any]]:
@@ -97,9 +97,9 @@ def compare_some(store: Path, wanted: Sequence[str], content: dict[str, Any]) ->
     with run_errors_as_input_errors():
         runs = [find_run(store, name) for name in wanted]
     parameters = differing(runs)
-    found = [summary(run) for run in runs]
-    content |= {"runs": found, "parameters": parameters}
-    rows = [[name, *(cell(about[name]) for about in found)] for name in SIDE_BY_SIDE]
+    summaries = [summary(run) for run in runs]
+    content |= {"runs": summaries, "parameters": parameters}
+    rows = [[name, *(cell(about[name]) for about in summaries)] for name in SIDE_BY_SIDE]
     rows += [[name, *map(cell, values)] for name, values in parameters.items()]
     say(aligned_rows(["", *(run.id for run in runs)], rows))
 
@@ -108,23 +108,23 @@ SIDE_BY_SIDE = ("status", "target", "rows", "columns", "seconds", "loss", "compl
 
 
 def cell(value: Any) -> str:
-    """Six digits of a number, and a dash where there is nothing."""
+    """A value with six digits, and a dash for None."""
     if value is None:
         return "–"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def differing(runs: Sequence[RunFolder]) -> dict[str, list[Any]]:
-    """Parameters and data that are not the same in all of them, by name."""
+    """Parameters and data in which the runs differ, by name."""
 
-    def asked(run: RunFolder) -> dict[str, Any]:
+    def parameters(run: RunFolder) -> dict[str, Any]:
         about = run.metadata
         known = {**about["parameters"], **about["described"]}
         return {**known, "seed": about["seed"], "sha256": about["data"].get("sha256")}
 
-    all_asked = [asked(run) for run in runs]
-    names = sorted({name for each in all_asked for name in each} - {"run_dir", "progress", "random_state"})
-    columns = {name: [each.get(name) for each in all_asked] for name in names}
+    recorded = [parameters(run) for run in runs]
+    names = sorted({name for each in recorded for name in each} - {"run_dir", "progress", "random_state"})
+    columns = {name: [each.get(name) for each in recorded] for name in names}
     return {name: values for name, values in columns.items() if any(value != values[0] for value in values)}
 
 
@@ -161,7 +161,7 @@ def summary(run: RunFolder) -> dict[str, Any]:
 
 
 def chosen_row(run: RunFolder, result: dict[str, Any]) -> dict[str, Any]:
-    """Of a run that has no result, the most accurate row so far."""
+    """The most accurate row so far, of a run without a result."""
     front = [] if result else front_of(run)
     if not front:
         return {}
@@ -170,7 +170,7 @@ def chosen_row(run: RunFolder, result: dict[str, Any]) -> dict[str, Any]:
 
 
 def number_in(row: Mapping[str, str], name: str) -> float | None:
-    """A cell of a table as a number; a file may say anything."""
+    """A cell of a table as a number; None where it is none."""
     try:
         number = float(row[name])
     except (KeyError, TypeError, ValueError):
@@ -184,12 +184,12 @@ def front_of(run: RunFolder) -> list[dict[str, str]]:
             rows = list(csv.DictReader(file))
     except (OSError, ValueError, csv.Error):
         return []
-    # The last line of a disk that was full may be a part of one.
+    # A full disk may cut the last line.
     return [row for row in rows if None not in row and None not in row.values()]
 
 
 def short_number(cell: str) -> str:
-    """Six digits of a number; other cells as they are."""
+    """A cell with six digits of a number; other cells as they are."""
     try:
         return f"{float(cell):.6g}" if "." in cell else cell
     except ValueError:
@@ -198,13 +198,3 @@ def short_number(cell: str) -> str:
 
 def seconds(value: Any) -> str:
     return f"{value:.1f}" if isinstance(value, int | float) else "–"
-
-
-def aligned_rows(headings: list[str], rows: list[list[str]]) -> str:
-    """Columns side by side; the last one is not padded."""
-    cells = [list(map(printable, line)) for line in [headings, *rows]]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return "\n".join(
-        "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths, strict=True))]).rstrip()
-        for line in cells
-    )

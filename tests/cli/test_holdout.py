@@ -1,4 +1,4 @@
-"""Rows that the fit never sees: which they are, and what is said about them."""
+"""The hold-out set: the split and the scores."""
 
 import json
 import re
@@ -21,16 +21,19 @@ def sample(n):
 
 
 @given(
-    n=st.integers(3, 200), share=st.floats(0.001, 0.999), last=st.booleans(), seed=st.integers(0, 2**63 - 1)
+    n=st.integers(3, 200),
+    fraction=st.floats(0.001, 0.999),
+    last=st.booleans(),
+    seed=st.integers(0, 2**63 - 1),
 )
-def test_every_row_is_on_one_side_and_both_sides_keep_the_order(n, share, last, seed):
-    seen, unseen = split(sample(n), share, last, seed)
-    rows = [part.X["a"].to_numpy() for part in (seen, unseen)]
+def test_every_row_is_in_one_set_and_both_keep_the_order(n, fraction, last, seed):
+    training, holdout = split(sample(n), fraction, last, seed)
+    rows = [part.X["a"].to_numpy() for part in (training, holdout)]
     assert sorted(np.concatenate(rows)) == list(range(n))
     assert all((np.diff(part) > 0).all() for part in rows)
-    assert len(seen) >= 2
-    assert len(unseen) >= 1
-    assert abs(len(unseen) - share * n) <= 2
+    assert len(training) >= 2
+    assert len(holdout) >= 1
+    assert abs(len(holdout) - fraction * n) <= 2
     if last:
         assert rows[0].max() < rows[1].min()
 
@@ -44,7 +47,7 @@ def test_scores_are_those_of_scikit_learn(rows):
         assert found.r2 == pytest.approx(r2_score(y, predicted, sample_weight=weights), rel=1e-6)
 
 
-def test_there_is_no_score_where_there_is_no_number():
+def test_undefined_scores_are_nan():
     ones = np.ones(3)
     assert np.isnan(score(ones, ones, ones).r2)
     assert score(ones, 2 * ones, ones).rmse == 1.0
@@ -58,26 +61,26 @@ def broken(tmp_path):
     pd.DataFrame({"a": a, "y": y}).to_csv(tmp_path / "d.csv", index=False)
 
 
-def test_the_last_rows_are_never_seen(run, tmp_path):
+def test_the_last_rows_are_held_out(run, tmp_path):
     broken(tmp_path)
     result = run("fit", "d.csv", "-t", "y", "--validation", 0.2, "--validation-last", "--seed", 0)
     assert result.exit_code == 0
     assert "\ny = 2*a\n" in result.stdout
     headings, *rows = result.stdout.split("\n\n")[0].splitlines()
-    assert "unseen R²  unseen RMSE  equation" in headings
+    assert "hold-out R²  hold-out RMSE  equation" in headings
     assert re.search(r" 1e\+03  2\*a$", rows[-1])
-    assert "RMSE 1e+03 on 10 rows that the fit never saw" in result.stdout
+    assert "RMSE 1e+03 on 10 rows\n" in result.stdout
 
 
-def test_random_rows_are_repeated_by_the_seed_that_is_printed(run, pendulum):
+def test_the_printed_seed_repeats_the_random_split(run, pendulum):
     arguments = ("fit", pendulum, "-t", "acceleration", "--validation", 0.25, "--max-evaluations", 500)
     first = run(*arguments).stdout
     seed = first.rsplit("seed ", 1)[1].strip()
-    assert "on 50 rows that the fit never saw" in first
+    assert "on 50 rows\n" in first
     assert run(*arguments, "--seed", seed).stdout == first
 
 
-def test_another_file_has_the_rows_in_columns_of_any_order(run, tmp_path, pendulum):
+def test_a_validation_file_has_its_columns_in_any_order(run, tmp_path, pendulum):
     table = pd.read_csv(pendulum)
     table.iloc[:150].to_csv(tmp_path / "old.csv", index=False)
     table.iloc[150:, ::-1].assign(more="text").to_csv(tmp_path / "new.tsv", index=False, sep="\t")
@@ -95,11 +98,11 @@ def test_another_file_has_the_rows_in_columns_of_any_order(run, tmp_path, pendul
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--validation", "1"], "it must be a share between 0 and 1"),
-        (["--validation-last"], "say how many: --validation 0.2"),
+        (["--validation", "1"], "it must be a number between 0 and 1"),
+        (["--validation-last"], "needs the fraction of rows to hold out: --validation 0.2"),
         (
             ["--validation", "0.2", "--validation-file", "lines.csv"],
-            "--validation keeps rows of the table aside",
+            "--validation holds out rows of the table",
         ),
         (["--validation-file", "none.csv"], "cannot read none.csv"),
         (["--validation-file", "other.csv"], "other.csv has no column 'speed'"),
@@ -108,7 +111,7 @@ def test_another_file_has_the_rows_in_columns_of_any_order(run, tmp_path, pendul
         (["--validation-file", "lines.csv", "-o", "lines.csv"], "lines.csv is the input"),
     ],
 )
-def test_bad_wishes_get_one_sentence_before_the_search(run, lines, tmp_path, options, sentence):
+def test_bad_options_are_refused_before_the_search(run, lines, tmp_path, options, sentence):
     (tmp_path / "other.csv").write_text("a,y\n1,2\n", "utf-8")
     (tmp_path / "bad.csv").write_text("speed,noise,w,y\n1,,1,2\n", "utf-8")
     (tmp_path / "empty.csv").write_text("speed,noise,w,y\n", "utf-8")
@@ -118,8 +121,8 @@ def test_bad_wishes_get_one_sentence_before_the_search(run, lines, tmp_path, opt
     assert result.stderr.count("\n") == 1
 
 
-def test_two_rows_leave_none_to_keep_aside(run, tmp_path):
+def test_two_rows_leave_none_to_hold_out(run, tmp_path):
     (tmp_path / "d.csv").write_text("a,y\n1,2\n2,4\n", "utf-8")
     result = run("fit", "d.csv", "-t", "y", "--validation", 0.5)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "of 2 rows none can be kept aside" in result.stderr
+    assert "of 2 rows none can be held out" in result.stderr
