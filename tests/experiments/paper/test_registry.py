@@ -25,7 +25,7 @@ def test_a_registered_problem_is_found_and_can_be_run(mine):
     assert list(registered_problems())[-1] == "mine"
 
 
-def test_the_papers_problems_are_there():
+def test_the_papers_problems_are_registered():
     assert list(registered_problems())[:9] == list(__import__("fouriertree").problems.CONVENTIONAL)
     assert get_problem("lsp10") == LargeScalePolynomial(10)
     assert get_problem("lsp7") == LargeScalePolynomial(7)
@@ -47,13 +47,13 @@ def test_a_name_is_not_taken_twice_by_accident(mine):
         (LargeScalePolynomial(3), "no name of its own"),
     ],
 )
-def test_a_problem_that_no_run_could_start_with_is_refused(problem, message):
+def test_an_invalid_problem_is_refused(problem, message):
     with pytest.raises(ValueError, match=message):
         register_problem(problem)
     assert "bad" not in registered_problems()
 
 
-def test_a_polynomial_is_registered_under_a_name_of_its_own():
+def test_a_polynomial_is_registered_under_a_user_defined_name():
     register_problem(LargeScalePolynomial(2, coefficients=(1, 2, 3)), name="parabola")
     try:
         assert get_problem("parabola").degree == 2
@@ -61,6 +61,6 @@ def test_a_polynomial_is_registered_under_a_name_of_its_own():
         unregister_problem("parabola")
 
 
-def test_an_unknown_name_says_which_there_are():
+def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(ValueError, match=r"unknown problem 'koza9'; there are koza1, .*register_problem"):
         get_problem("koza9")
