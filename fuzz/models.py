@@ -43,13 +43,13 @@ def check_model_file(data: bytes) -> None:
         return
     once = encoded_record(saved)
     assert encoded_record(from_bytes(once)) == once
-    told = json.loads(data)
-    assert saved.chosen == told["chosen"]
+    content = json.loads(data)
+    assert saved.chosen == content["chosen"]
     assert (saved.names, saved.target) == (
-        None if told["names"] is None else tuple(told["names"]),
-        told["target"],
+        None if content["names"] is None else tuple(content["names"]),
+        content["target"],
     )
-    for model, row in zip(saved.models, told["rows"], strict=True):
+    for model, row in zip(saved.models, content["rows"], strict=True):
         check_model(model, row, len(saved.box))
     check_regressor(saved)
 
@@ -92,11 +92,11 @@ def check_regressor(saved: Any) -> None:
 def check_description(data: bytes) -> None:
     """`Model.from_json` accepts the output of `to_json`, and refuses other input."""
     try:
-        told = json.loads(data)
+        content = json.loads(data)
     except (ValueError, RecursionError):
         return
     try:
-        model = Model.from_json(told)
+        model = Model.from_json(content)
     except ValueError as error:
         check_sentence(getattr(error, "reason", str(error)))
         return

@@ -73,8 +73,8 @@ def accuracy_by_size(rows: Sequence[Row], path: Path) -> None:
     axes.set_xscale("log")
     sizes, accuracies = [row.size for row in rows], [row.r2 for row in rows]
     axes.set_xlim(0.7 * min(sizes), 1.4 * max(sizes))
-    room = max(0.02, 0.15 * (max(accuracies) - min(accuracies)))
-    axes.set_ylim(min(accuracies) - room, max(accuracies) + room)
+    margin = max(0.02, 0.15 * (max(accuracies) - min(accuracies)))
+    axes.set_ylim(min(accuracies) - margin, max(accuracies) + margin)
     integer_ticks(axes.xaxis)
     axes.set_xlabel("median size (nodes)")
     axes.set_ylabel("median test R²")
