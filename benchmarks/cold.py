@@ -1,4 +1,4 @@
-"""Wall times that a newcomer sees: a cold `make run` in a fresh clone, and a warm `fouriertree fit`.
+"""Wall times of first use: a cold `make run` in a fresh clone, and a warm `fouriertree fit`.
 
 Run: make bench-cold.  The clone is made in a temporary folder, from what is committed.
 """
@@ -11,10 +11,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from bars import Bar, finish
+from fouriertree.experiments.bars import Bar, report
 
 ROOT = Path(__file__).resolve().parents[1]
-WARM_TURNS = 5
+WARM_RUNS = 5
 
 
 def timed(command: list[str], folder: Path) -> float:
@@ -41,7 +41,7 @@ def first_call(python: Path, folder: Path) -> float:
     return float(answer.stdout)
 
 
-def main() -> None:
+def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         clone = Path(temporary) / "clone"
         subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True)
@@ -50,21 +50,21 @@ def main() -> None:
         bin_folder = clone / ".venv" / "bin"
         target = (clone / "example.csv").read_text().splitlines()[0].split(",")[-1]
         fit = [str(bin_folder / "fouriertree"), "fit", "example.csv", "--target", target, "--seed", "0"]
-        warm = min(timed(fit, clone) for _ in range(WARM_TURNS))
-        first = min(first_call(bin_folder / "python", clone) for _ in range(WARM_TURNS))
+        warm = min(timed(fit, clone) for _ in range(WARM_RUNS))
+        first = min(first_call(bin_folder / "python", clone) for _ in range(WARM_RUNS))
     print(f"cold `make run` (environment, installation, compilation, fit, picture): {cold:.1f} s")
     print(f"second `make run`: {again:.1f} s")
-    print(f"warm `fouriertree fit`, best of {WARM_TURNS}: {warm:.2f} s")
+    print(f"warm `fouriertree fit`, best of {WARM_RUNS}: {warm:.2f} s")
     print(
-        f"import and first call of the compiled engine in a new process, best of {WARM_TURNS}: {first:.2f} s"
+        f"import and first call of the compiled engine in a new process, best of {WARM_RUNS}: {first:.2f} s"
     )
-    finish(
+    return report(
         [
-            Bar("first-call-in-a-new-process-seconds", first, 2.0, at_most=True),
-            Bar("second-make-run-seconds", again, 15.0, at_most=True),
+            Bar("first-call-in-a-new-process-seconds", first, 2.0, "<="),
+            Bar("second-make-run-seconds", again, 15.0, "<="),
         ]
     )
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

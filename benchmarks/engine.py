@@ -1,29 +1,30 @@
 """Node evaluations per second of our engines, Operon's interpreter and gplearn, on the same random trees.
 
-Run: make bench-engine.  All systems take turns, several times, and the best turn of each counts: other work on the
-machine then disturbs none of them alone.  Ours compute ⟨v,v⟩ and ⟨v,r⟩ as well; the others only the values.
+Run: make bench-engine.  The systems run in rotation, several times, and the best time of each counts, so that other
+load on the machine affects all of them alike.  Ours compute ⟨v,v⟩ and ⟨v,r⟩ as well; the others only the values.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from bars import Bar, finish
 from numpy.typing import NDArray
 
 from fouriertree.engine import CompiledEngine, Engine, ReferenceEngine
+from fouriertree.experiments.bars import Bar, report
 from fouriertree.expr import Programs
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 
 SEED = 0
 TURNS = 15
-#: rows and how many trees are evaluated on them
+#: number of trees by number of rows
 SIZES = {20: 20_000, 200: 5000, 1_000: 1500, 10_000: 300, 1_000_000: 40}
 OPERON_GOALS = {20: 6.0, 200: 2.0, 1_000: 1.2, 10_000: 0.9, 1_000_000: 0.9}
-#: the slow systems look at fewer trees, and their rate is scaled by their nodes
+#: number of trees of the slow systems; rates are per node
 SLOW_TREES = {20: 500, 200: 500, 1_000: 200, 10_000: 50, 1_000_000: 2}
 
 
@@ -114,13 +115,13 @@ def gplearn(trees: Programs, X: NDArray[np.float64]) -> Contender:
 
 
 def rates(rows: int, contenders: list[Contender]) -> dict[str, float]:
-    """Million node evaluations per second: the best of several turns, taken in rotation."""
+    """Million node evaluations per second: the best of several runs in rotation."""
     best = dict.fromkeys((c.name for c in contenders), float("inf"))
     for c in contenders:
         c.work()
     for turn in range(max(c.turns for c in contenders)):
         for c in contenders:
-            # Twice: the first call of a turn finds the caches full of what the others left.
+            # Twice: the first call of a turn finds the caches filled by the other systems.
             for _ in range(2 if turn < c.turns else 0):
                 started = time.perf_counter()
                 c.work()
@@ -161,7 +162,7 @@ def trees_per_second() -> float:
     return n / min(work(first) for first in range(0, 60 * n, n)) / 1e6
 
 
-def main() -> None:
+def main() -> int:
     print(
         f"Million node evaluations per second, best of {TURNS} turns (seed {SEED}; ramped half-and-half, 1–10 levels)"
     )
@@ -182,8 +183,8 @@ def main() -> None:
             Bar(f"float32-vs-operon-{rows}-rows", rate["compiled float32"] / peer, 1.5),
             Bar(f"two-threads-{rows}-rows", rate["compiled float64, 2 threads"] / one, 1.6),
         ]
-    finish([*bars, Bar("million-trees-per-second-20-rows", drawn, 0.9)])
+    return report([*bars, Bar("million-trees-per-second-20-rows", drawn, 0.9)])
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

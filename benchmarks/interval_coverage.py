@@ -1,28 +1,29 @@
-"""How often bounds of predictions hold what they promise: 80, 90 and 95 % of new rows, for three kinds of noise.
+"""Coverage of prediction intervals at 80, 90 and 95 %, for three kinds of noise.
 
-Run: python benchmarks/interval_coverage.py.  Two experiments, every one from its own printed seed:
+Run: python benchmarks/interval_coverage.py.  Two experiments, each repetition with its own seed:
 
-fixed form: the numbers of a known form are fitted to the rows that are not held back, and the errors on the others are
-the scores; the bounds lie around the formula fitted to all rows.  Where too few rows are held back for a level, the
-scores come from leaving one out.
-whole fits: `SymbolicRegressor` finds the form, and `predict` has the bounds.
+fixed form: the parameters of a known expression are fitted to the training set, and the absolute errors on the
+validation set are the conformity scores; the intervals are centred on the expression refitted to all rows.  Where the
+validation set is too small for a level, the scores come from leave-one-out.
+whole fits: `SymbolicRegressor` finds the expression, and `predict` gives the intervals.
 
-A repetition draws rows, fits and counts how many of 500 new rows lie within the bounds; the table has the mean over
-repetitions, in per cent, and the standard error of that mean for the level of 90 %.
+A repetition draws rows, fits, and counts how many of 500 test rows lie within their intervals; the table has the mean
+coverage over repetitions in per cent, and the standard error of that mean at the level of 90 %.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import warnings
 from collections.abc import Callable
 
 import numpy as np
-from bars import Bar, finish
 from numpy.typing import NDArray
 
 from fouriertree import SymbolicRegressor
 from fouriertree.estimators.fitted import METHODS, ExtrapolationWarning
+from fouriertree.experiments.bars import Bar, report
 from fouriertree.expr import Expression, parse
 from fouriertree.model import Model
 from fouriertree.projection.refit import refit_constants
@@ -32,9 +33,9 @@ Floats = NDArray[np.float64]
 Noise = Callable[[np.random.Generator, Floats], Floats]
 
 LEVELS = (0.8, 0.9, 0.95)
-NEW_ROWS = 500
+TEST_ROWS = 500
 VALIDATION_SHARE, MIN_ROWS_TO_SPLIT = 0.2, 20
-#: rows from which on coverage must be near its level, and how near
+#: from this number of rows on, coverage must be within GOAL of its level
 GOAL_ROWS, GOAL = 200, 0.02
 FORM = parse("2.0*sin(1.3*x0) + 0.5*x1 + 0.7")
 
@@ -57,7 +58,7 @@ def covered(bounds: tuple[Floats, Floats], y: Floats) -> float:
 def rates(
     final: Expression, seen: NDArray[np.bool_], train: tuple[Floats, Floats], new: tuple[Floats, Floats]
 ) -> Floats:
-    """Shares of new rows within the bounds: (split-conformal and closed form, levels)."""
+    """Coverage of the test rows: (split-conformal and closed form, levels)."""
     values, model = final.evaluate(new[0]), Model.from_expression(final)
     conformal = []
     for level in LEVELS:
@@ -74,16 +75,16 @@ def fixed_form(noise: Noise, n: int, seed: int) -> Floats:
     X, y = sample(noise, rng, n)
     ones = np.ones(n)
     final = refit_constants(FORM, X, y, ones)
-    # The rows are in no order, so that any of them may be the ones held back.
+    # The rows are exchangeable, so that any of them may be the validation set.
     seen = np.arange(n) >= (int(VALIDATION_SHARE * n) if n >= MIN_ROWS_TO_SPLIT else 0)
-    return rates(final, seen, (X, y), sample(noise, rng, NEW_ROWS))
+    return rates(final, seen, (X, y), sample(noise, rng, TEST_ROWS))
 
 
 def whole_fit(noise: Noise, n: int, seed: int, max_evaluations: int) -> Floats:
     rng = np.random.default_rng(seed)
     X, y = sample(noise, rng, n)
     model = SymbolicRegressor(max_evaluations=max_evaluations, random_state=seed).fit(X, y)
-    X_new, y_new = sample(noise, rng, NEW_ROWS)
+    X_new, y_new = sample(noise, rng, TEST_ROWS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)
         bounds = [[model.predict(X_new, None, v, method)[1:] for v in LEVELS] for method in METHODS]
@@ -93,7 +94,7 @@ def whole_fit(noise: Noise, n: int, seed: int, max_evaluations: int) -> Floats:
 def table(
     title: str, one: Callable[[Noise, int, int], Floats], rows: list[int], repetitions: int
 ) -> list[float]:
-    """Print the coverage of all noises and numbers of rows; how far coverage misses its level, for many rows."""
+    """Print the coverage by noise and number of rows; the largest deviations from the level, from GOAL_ROWS rows on."""
     print(f"\n{title}: {repetitions} repetitions, seeds 0 to {repetitions - 1}")
     print(
         f"{'noise':<16}{'rows':>6}  " + "".join(f"{'split ' + f'{100 * v:.0f} %':>12}" for v in LEVELS),
@@ -115,7 +116,7 @@ def table(
     return far
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -124,18 +125,18 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[10, 15, 50, 100, 200, 1000])
     parser.add_argument("--fit-rows", type=int, nargs="+", default=[15, 50, 200])
     parser.add_argument("--max-evaluations", type=int, default=3_000_000)
-    given = parser.parse_args()
-    far = table("fixed form", fixed_form, given.rows, given.repetitions)
-    bars = [Bar("largest-miss-fixed-form", max(far), GOAL, at_most=True)] if far else []
-    if given.fits:
+    options = parser.parse_args()
+    far = table("fixed form", fixed_form, options.rows, options.repetitions)
+    bars = [Bar("largest-miss-fixed-form", max(far), GOAL, "<=")] if far else []
+    if options.fits:
 
         def fit(noise: Noise, n: int, seed: int) -> Floats:
-            return whole_fit(noise, n, seed, given.max_evaluations)
+            return whole_fit(noise, n, seed, options.max_evaluations)
 
-        far = table("whole fits", fit, given.fit_rows, given.fits)
-        bars += [Bar("largest-miss-whole-fits", max(far), GOAL, at_most=True)] if far else []
-    finish(bars)
+        far = table("whole fits", fit, options.fit_rows, options.fits)
+        bars += [Bar("largest-miss-whole-fits", max(far), GOAL, "<=")] if far else []
+    return report(bars)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,6 +1,7 @@
-"""How much faster fits are with several jobs, and whether they come to the same formulas: `make bench-jobs`.
+"""Speed-up of fits with several jobs, and whether they end with the same equations: `make bench-jobs`.
 
-Every fit has a process of its own and the same number of evaluations; the time is that of `fit`, helpers included.
+Every fit has its own process and the same number of evaluations; the time is that of `fit`, with the start of the
+process pool.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import sys
 import time
 
 import numpy as np
-from bars import Bar, finish
 
-#: rows, columns and evaluations
+from fouriertree.experiments.bars import Bar, report
+
+#: rows, features and evaluations
 TABLES = {"hard4": (300, 4, 120_000_000), "few2": (60, 2, 25_000_000)}
 
 
@@ -48,14 +50,14 @@ def measured(name: str, jobs: int) -> tuple[float, list[str]]:
     return seconds, formulas
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", nargs="?", choices=TABLES)
     parser.add_argument("jobs", nargs="?", type=int, default=2)
     options = parser.parse_args()
     if options.name is not None:
         fit(options.name, options.jobs)
-        return
+        return 0
     bars = []
     for name in TABLES:
         (alone, formulas), (together, same) = measured(name, 1), measured(name, 2)
@@ -64,8 +66,8 @@ def main() -> None:
         )
         bars.append(Bar(f"{name}-speed", alone / together, 1.1))
         bars.append(Bar(f"{name}-same", float(formulas == same), 1.0))
-    finish(bars)
+    return report(bars)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,4 +1,4 @@
-"""Kill runs at random moments, resume them, and compare with a run that nobody killed: `make bench-kills`.
+"""Kill runs at random moments, resume them, and compare with an uninterrupted run: `make bench-kills`.
 
 Prints a line for every kill; ends with status 1 if a resumed run differs in a single bit of its model or its table.
 """
@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+
+from fouriertree.experiments.bars import Bar, report
 
 ROWS, SEED = 200, 1
 SETTINGS = {"max_evaluations": 8_000_000, "random_state": SEED}
@@ -46,7 +48,7 @@ def only_run(store: Path) -> Path:
 
 
 def outcome(store: Path) -> object:
-    """All of the model that is not about when and where it was found."""
+    """The model without its times and paths."""
     model = json.loads((only_run(store) / "model.json").read_bytes())
     model["history"].pop("seconds")
     return (
@@ -68,7 +70,7 @@ def wait_for_run(store: Path, process: subprocess.Popen[bytes]) -> None:
 
 
 def killed(store: Path, loss: str, jobs: int, seconds: float) -> bool:
-    """Whether the run was killed so many seconds after it began, and not over before."""
+    """Whether the run was killed `seconds` after its start, before its end."""
     process = started(store, "fit", "--loss", loss, "--jobs", str(jobs))
     wait_for_run(store, process)
     time.sleep(seconds)
@@ -79,7 +81,7 @@ def killed(store: Path, loss: str, jobs: int, seconds: float) -> bool:
 def killed_somewhere(
     place: Path, loss: str, jobs: int, duration: float, rng: np.random.Generator
 ) -> tuple[Path, float, float]:
-    """The store of a run that was killed before its end, when, and how long it would have taken, about."""
+    """The folder of a run that was killed before its end, the moment, and the estimated duration."""
     for attempt in range(100):
         store, moment = place / str(attempt), float(rng.uniform(0.0, duration))
         if killed(store, loss, jobs, moment):
@@ -88,7 +90,7 @@ def killed_somewhere(
     raise RuntimeError("the runs end too soon to be killed")
 
 
-def compare(kills: int, loss: str, jobs: int, rng: np.random.Generator) -> int:
+def compare(kills: int, loss: str, jobs: int, rng: np.random.Generator) -> Bar:
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "whole"
         process = started(whole, "fit", "--loss", loss, "--jobs", str(jobs))
@@ -108,16 +110,15 @@ def compare(kills: int, loss: str, jobs: int, rng: np.random.Generator) -> int:
                 f"{checkpoints} checkpoint(s): {'same' if equal else 'DIFFERENT'}",
                 flush=True,
             )
-    print(f"{loss}, {jobs} job(s): {same} of {kills} resumed runs are the same bit for bit")
-    return kills - same
+    return Bar(f"{loss}-{jobs}-jobs-identical-of-{kills}", same, kills)
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", nargs="?", choices=["compare", "fit", "resume"], default="compare")
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--loss", help="of this loss only")
-    parser.add_argument("--jobs", type=int, help="of so many jobs only")
+    parser.add_argument("--loss", help="only this loss")
+    parser.add_argument("--jobs", type=int, help="only this number of jobs")
     parser.add_argument("--store", type=Path)
     options = parser.parse_args()
     os.environ.setdefault("PYTHONWARNINGS", "error")
@@ -137,8 +138,9 @@ def main() -> None:
             for loss, jobs, kills in cases
             if options.loss in (None, loss) and options.jobs in (None, jobs)
         ]
-        sys.exit(min(1, sum(compare(*case, rng) for case in chosen)))
+        return report([compare(*case, rng) for case in chosen])
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,8 +1,7 @@
-"""How far fits overshoot their time limit, over rows, columns, limits and searches.
+"""How far fits overshoot their time limit, by rows, features, limits and searches.
 
-Run: make bench-limits.  Every table gets a process of its own, which compiles before any clock runs; seed 0, one
-thread, noise, so that no law ends the search early.  The overshoot is what `fit` took from call to return, less its
-limit.
+Run: make bench-limits.  Every table has its own process, which compiles before any timing; seed 0, one thread, noise,
+so that no exact law ends the search early.  The overshoot is the wall time of `fit` minus its limit.
 """
 
 from __future__ import annotations
@@ -13,10 +12,11 @@ import subprocess
 import sys
 
 import numpy as np
-from bars import Bar, finish
+
+from fouriertree.experiments.bars import Bar, report
 
 HYBRID, FTG, ONE_PLUS_LAMBDA, GP = "hybrid", "ftg", "one-plus-lambda", "gp"
-#: rows, columns, searches and limits; a table of more numbers than these fits into no small memory
+#: rows, features, searches and limits; larger tables do not fit into the memory of a small machine
 TABLES = (
     (100, 2, (HYBRID,), (0.5, 1.0, 2.0, 5.0, 20.0)),
     (100, 200, (HYBRID,), (0.5, 2.0, 5.0)),
@@ -51,8 +51,8 @@ for name in names:
         started = time.perf_counter()
         model = SymbolicRegressor(searches[name], time_limit=limit, random_state=0).fit(X, y)
         seconds = time.perf_counter() - started
-        told = {"search": name, "limit": limit, "seconds": seconds, "reason": model.stop_reason_}
-        print(json.dumps(told), flush=True)
+        record = {"search": name, "limit": limit, "seconds": seconds, "reason": model.stop_reason_}
+        print(json.dumps(record), flush=True)
 """
 
 
@@ -75,15 +75,15 @@ def overshoots(
     return found
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--most-limit", type=float, default=np.inf, help="leave out longer limits")
     parser.add_argument(
-        "--cpu", action="store_true", help="by the clock of the processor, as if nobody else used it"
+        "--cpu", action="store_true", help="CPU time instead of wall time, for a machine under load"
     )
-    parser.add_argument("--search", help="of these searches only, separated by commas")
+    parser.add_argument("--search", help="only these searches, separated by commas")
     options = parser.parse_args()
     found: list[float] = []
     for rows, columns, searches, limits in TABLES:
@@ -93,10 +93,10 @@ def main() -> None:
         found += overshoots(rows, columns, searches, kept, options.cpu)
     shares = np.quantile(found, [0.0, 0.25, 0.5, 0.75, 0.9, 1.0])
     print(f"{len(found)} fits; overshoot in seconds: smallest {shares[0]:+.2f}, quartiles "
-          f"{shares[1]:+.2f} {shares[2]:+.2f} {shares[3]:+.2f}, of ten nine at most {shares[4]:+.2f}, "
+          f"{shares[1]:+.2f} {shares[2]:+.2f} {shares[3]:+.2f}, 90 % at most {shares[4]:+.2f}, "
           f"largest {shares[5]:+.2f}")  # fmt: skip
-    finish([Bar("overshoot-seconds", max(found), 1.0, at_most=True)])
+    return report([Bar("overshoot-seconds", max(found), 1.0, "<=")])
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,20 +1,21 @@
 """Orthonormal FTG on large-scale polynomials, with the published FTG beside it.
 
 Run: make bench-lsp.  Target Σ x^i on (−1, 1), 20 seeds.  The search runs on Gauss–Legendre nodes, exact for every
-product of two trees; the loss of the finished formula is computed once more in rational arithmetic.
+product of two trees; the final loss is recomputed in rational arithmetic.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass
 
 import numpy as np
-from bars import Bar, finish
 from rich.console import Console
 from rich.progress import track
 
 from fouriertree import FTG, Budget, run
+from fouriertree.experiments.bars import Bar, report
 from fouriertree.experiments.paper.exact import exact_loss, integer_polynomial
 from fouriertree.problems import LargeScalePolynomial
 from fouriertree.search import Accepted, Event
@@ -28,9 +29,9 @@ GOALS = ((10, 1e-20, 20_000), (100, 1e-5, 100_000))
 class Outcome:
     traverses: int
     terms: int
-    loss: float  #: smallest loss of the run, as the search saw it
-    exact_loss: float  #: of the formula with its printed coefficients
-    reached: bool  #: the formula's exact loss meets the goal within the traverses
+    loss: float  #: smallest loss of the run in floating point
+    exact_loss: float  #: of the same expression in rational arithmetic
+    reached: bool  #: whether the exact loss meets the goal within the traverses
     seconds: float
 
 
@@ -42,7 +43,7 @@ def solve(search: FTG, lsp: LargeScalePolynomial, goal: float, traverses: int, s
             best.append(event)
 
     started = time.perf_counter()
-    # A little below the goal, because the coefficients of the finished formula are rounded.
+    # Below the goal, because the coefficients are rounded to float64.
     run(search, lsp.problem(), Budget(traverses, target_loss=goal / 4), [keep_best], seed)
     seconds = time.perf_counter() - started
     progress = best[-1].progress
@@ -63,7 +64,7 @@ def show(title: str, outcomes: list[Outcome]) -> None:
         print(f"    {what:10s} {spread(outcomes, what)}")
 
 
-def main() -> None:
+def main() -> int:
     bars = []
     for degree, goal, traverses in GOALS:
         lsp = LargeScalePolynomial(degree)
@@ -81,8 +82,8 @@ def main() -> None:
                 bars.append(
                     Bar(f"degree-{degree}-seeds-reached", sum(o.reached for o in outcomes), len(SEEDS))
                 )
-    finish(bars)
+    return report(bars)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,7 +1,7 @@
 """Simplification against SymPy: expressions per second, and nodes before and after, of the same random trees.
 
-Run: make bench-simplify.  Trees of 5 to 30 tokens over three columns with the default operators.  Nodes are counted as
-in a tree of binary operators.  SymPy simplifies a part of them; its time is that of `sympy.simplify`, ours that
+Run: make bench-simplify.  Trees of 5 to 30 tokens over three variables with the default operators.  Nodes are counted
+as in a tree of binary operators.  SymPy simplifies a part of them; its time is that of `sympy.simplify`, ours that
 of `fouriertree.simplify`; converting trees to SymPy is not counted.
 """
 
@@ -13,18 +13,18 @@ import time
 from typing import Any
 
 import numpy as np
-from bars import Bar, finish
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
 from fouriertree import Expression, Grammar, PrimitiveSet, RampedHalfAndHalf, simplify
+from fouriertree.experiments.bars import Bar, report
 
 SMALLEST, LARGEST = 5, 30
 
 
 def random_trees(count: int, seed: int) -> list[Expression]:
-    """Distinct trees of a size that people write."""
+    """Distinct trees of 5 to 30 tokens."""
     grammar = Grammar(PrimitiveSet.default(), 3, constant_share=0.2)
     found: dict[Expression, None] = {}
     first = 0
@@ -62,12 +62,14 @@ def row(name: str, seconds: float, sizes: list[int], before: list[int]) -> tuple
     )  # fmt: skip
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--trees", type=int, default=10_000)
-    parser.add_argument("--sympy-trees", type=int, default=1_000, help="the first of them, for SymPy, too")
+    parser.add_argument(
+        "--sympy-trees", type=int, default=1_000, help="of these, how many SymPy simplifies, too"
+    )
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     import sympy
@@ -88,8 +90,8 @@ def main() -> None:
     table.add_row(*row("SymPy", theirs, their_sizes, before[: len(few)]))
     Console(width=100).print(table)
     print(f"ours is {theirs / again:,.0f} times as fast as SymPy")
-    finish([Bar("simplify-per-second", len(trees) / ours, 10_000)])
+    return report([Bar("simplify-per-second", len(trees) / ours, 10_000)])
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,7 +1,7 @@
-"""Hundreds of fits, and thousands of uses of a fitted model, in one process: does anything grow?
+"""Soak test: hundreds of fits and thousands of uses of a fitted model in one process, checked for leaks.
 
-Run: make soak.  Random rows, columns, operators, laws, noise, losses, weights, searches and threads, all from one seed.
-Fails if after the first fits the process holds ever more memory, threads or open files.
+Run: make soak.  Random rows, features, operators, laws, noise, losses, weights, searches and threads, all from one
+seed.  Fails if memory, threads or open files keep growing after the first fits.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import gc
+import sys
 import tempfile
 import time
 import warnings
@@ -20,9 +21,9 @@ from typing import Any
 
 import numpy as np
 import psutil
-from bars import Bar, finish
 
 from fouriertree import FTG, PrimitiveSet, SymbolicRegressor
+from fouriertree.experiments.bars import Bar, report
 from fouriertree.search import CanonicalGP, OnePlusLambda
 
 FITS, USES, EVERY = 500, 2_000, 50
@@ -44,7 +45,7 @@ TEXTS = ("python", "c", "sqlite", "latex", "julia", "r", "javascript", "json", "
 
 @dataclass(frozen=True)
 class Held:
-    """What the process holds."""
+    """Resources that the process holds."""
 
     megabytes: float
     threads: int
@@ -54,7 +55,7 @@ class Held:
     @classmethod
     def now(cls) -> Held:
         gc.collect()
-        give_back_free_memory()
+        trim_free_memory()
         process = psutil.Process()
         files = process.num_fds() if hasattr(process, "num_fds") else len(process.open_files())
         return cls(process.memory_info().rss / 1e6, process.num_threads(), files, len(gc.get_objects()))
@@ -63,14 +64,14 @@ class Held:
         return f"{self.megabytes:7.1f} MB  {self.threads:3d} threads  {self.files:3d} files  {self.objects:9,} objects"
 
 
-def give_back_free_memory() -> None:
-    """Have the C library return what is free: it keeps the most that was ever needed, which is no leak."""
+def trim_free_memory() -> None:
+    """Have the C library return free memory: what its allocator caches is no leak."""
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def own_operators(rng: np.random.Generator) -> PrimitiveSet:
-    """A set with an operator that is new every time, as a notebook makes them whose cell is run again."""
+def custom_operators(rng: np.random.Generator) -> PrimitiveSet:
+    """A set with a user-defined operator that is new every time, as in a notebook cell that is run again."""
     operators = PrimitiveSet(["+", "*"])
     factor = float(rng.uniform(0.5, 2.0))
     operators.add("bend", lambda a: factor * a * abs(a))
@@ -83,7 +84,7 @@ def random_fit(rng: np.random.Generator, number: int) -> SymbolicRegressor:
     y = LAWS[rng.integers(len(LAWS))](X) + rng.choice([0.0, 0.01, 0.3]) * rng.normal(size=rows)
     kind = rng.integers(10)
     search = {0: FTG(max_terms=5), 1: OnePlusLambda(), 2: CanonicalGP(population=100)}.get(int(kind))
-    operators = own_operators(rng) if number % EVERY == 0 else OPERATORS[rng.integers(len(OPERATORS))]
+    operators = custom_operators(rng) if number % EVERY == 0 else OPERATORS[rng.integers(len(OPERATORS))]
     model = SymbolicRegressor(
         search, operators=operators, loss=LOSSES[rng.integers(len(LOSSES))], time_limit=float(rng.uniform(0.1, 1.0)),
         max_evaluations=int(10 ** rng.uniform(3.0, 5.5)), random_state=number, n_jobs=int(rng.integers(1, 3)),
@@ -104,7 +105,7 @@ def watched(title: str, count: int, every: int, work: Callable[[int], object]) -
 
 
 def use(model: SymbolicRegressor, rng: np.random.Generator, folder: Path, number: int) -> None:
-    """Predict, save, load and write the formula in a language."""
+    """Predict, save, load and export."""
     X = rng.uniform(0.5, 3.0, (int(rng.integers(1, 500)), model.n_features_in_))
     model.predict(X)
     path = folder / "model.json"
@@ -117,16 +118,16 @@ def use(model: SymbolicRegressor, rng: np.random.Generator, folder: Path, number
 
 
 def grown(name: str, found: list[Held]) -> list[Bar]:
-    """After the first of them: what was still growing then."""
+    """Growth of each resource after the first measurement."""
     first, later = found[0], found[1:] or found
     return [
-        Bar(f"{name}-megabytes", max(h.megabytes for h in later) - first.megabytes, MOST_MEGABYTES, True),
-        Bar(f"{name}-threads", max(h.threads for h in later) - first.threads, 0.0, True),
-        Bar(f"{name}-files", max(h.files for h in later) - first.files, 0.0, True),
+        Bar(f"{name}-megabytes", max(h.megabytes for h in later) - first.megabytes, MOST_MEGABYTES, "<="),
+        Bar(f"{name}-threads", max(h.threads for h in later) - first.threads, 0.0, "<="),
+        Bar(f"{name}-files", max(h.files for h in later) - first.files, 0.0, "<="),
     ]
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -148,8 +149,8 @@ def main() -> None:
             lambda n: use(model, rng, Path(folder), n),
         )
     print(f"{options.uses} uses in {seconds:.0f} s")
-    finish([*grown("fits", fits), *grown("uses", uses)])
+    return report([*grown("fits", fits), *grown("uses", uses)])
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

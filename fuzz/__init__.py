@@ -1,6 +1,6 @@
-"""Hostile input: `python -m fuzz` attacks everything that reads what others wrote.
+"""Fuzz tests: `python -m fuzz` attacks every reader of untrusted input.
 
-A target is a function of bytes that returns if the package behaved, whether it took the input or refused it, and raises
-if it did not.  The same functions are driven by Atheris (guided by coverage), by a loop of our own where Atheris is not
-installed, and by Hypothesis in the tests.
+A target is a function of bytes that returns if the input was accepted or refused correctly, and raises otherwise.  The
+same functions are driven by Atheris (coverage-guided), by a simple loop where Atheris is not installed, and by
+Hypothesis in the tests.
 """

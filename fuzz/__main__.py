@@ -36,10 +36,8 @@ def main() -> int:
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(TARGETS))
-    parser.add_argument(
-        "--cases", type=int, help="cases of every target; by default as many as each is worth"
-    )
-    parser.add_argument("--scale", type=float, default=1.0, help="so many times the default number of cases")
+    parser.add_argument("--cases", type=int, help="cases of every target; the default depends on the target")
+    parser.add_argument("--scale", type=float, default=1.0, help="factor of the default number of cases")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--plain", action="store_true", help="without Atheris, even where it is installed")
     parser.add_argument("--out", type=Path, default=Path("fuzz-results"), help="folder of inputs that fail")
@@ -47,7 +45,7 @@ def parsed() -> argparse.Namespace:
 
 
 def attack(name: str, cases: int, seed: int, folder: Path, engine: str) -> dict[str, Any]:
-    """Run one target in a process of its own, and print its line."""
+    """Run one target in its own process, and print its line."""
     folder.mkdir(parents=True, exist_ok=True)
     found, log = folder / f"{name}.json", folder / f"{name}.log"
     found.unlink(missing_ok=True)

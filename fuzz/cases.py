@@ -1,4 +1,4 @@
-"""What all targets share: what a refusal must look like, and choices made from bytes."""
+"""Shared by all targets: requirements on error messages, and choices made from bytes."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from tempfile import mkdtemp
 from typing import TypeVar
 
 Option = TypeVar("Option")
-#: characters of a refusal
+#: characters of an error message
 LONGEST_SENTENCE = 2000
 
 
 def check_sentence(message: str) -> None:
-    """A refusal is one line of words, and not of Python's inner workings."""
-    assert message.strip(), "a refusal without a word"
-    assert len(message) <= LONGEST_SENTENCE, f"a refusal of {len(message)} characters"
+    """An error message is a short text without internals of Python."""
+    assert message.strip(), "an empty error message"
+    assert len(message) <= LONGEST_SENTENCE, f"an error message of {len(message)} characters"
     assert "Traceback" not in message
     assert "object at 0x" not in message
 
 
 def text_of(data: bytes) -> str:
-    """Any text, also with halves of characters, which UTF-8 has not."""
+    """Any text, also with unpaired surrogates."""
     return data.decode("utf-8", "surrogateescape")
 
 
 class Choices:
-    """Decisions read from bytes, one after the other; when they are used up, the first option is taken."""
+    """Decisions read from bytes, one after the other; after the last byte, the first option is taken."""
 
     def __init__(self, data: bytes) -> None:
         self._bytes = iter(data)
 
     def number(self, n: int) -> int:
-        """A number below n."""
+        """An integer below n."""
         return next(self._bytes, 0) % n
 
     def pick(self, options: Sequence[Option]) -> Option:
         return options[self.number(len(options))]
 
-    def chance(self, share: float) -> bool:
+    def with_probability(self, share: float) -> bool:
         return next(self._bytes, 255) < 256 * share
 
 
@@ -48,7 +48,7 @@ _folder: list[Path] = []
 
 
 def scratch(name: str, content: bytes) -> Path:
-    """A file with this content, in memory where the system allows it."""
+    """A file with this content, in shared memory where available."""
     if not _folder:
         atexit.register(clean)
         memory = Path("/dev/shm")

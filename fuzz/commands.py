@@ -17,7 +17,7 @@ TABLE = f"angle,speed,y\n{ROWS}".encode()
 
 
 def check_commands(data: bytes) -> None:
-    """The bytes are a model file, for which there are rows."""
+    """The bytes are a model file; the rows fit its features."""
     model, table = scratch("model.json", data), scratch("rows.csv", TABLE)
     out = model.with_name("out.txt")
     results = [
@@ -26,7 +26,7 @@ def check_commands(data: bytes) -> None:
         invoke("export", model, "--to", "sqlite", "-o", out),
         invoke("report", model, "--data", table, "-o", model.with_name("report.html")),
     ]
-    # What one of them refuses as damaged, the others may take: a report needs more of the file.
+    # A report needs more of the file and may refuse one that the others accept.
     assert results[0].exit_code == results[1].exit_code
 
 
@@ -43,5 +43,5 @@ def invoke(*arguments: object) -> Any:
 
 
 def seeds() -> list[bytes]:
-    """Only the file whose columns the rows have."""
+    """Only the file whose features the rows have."""
     return model_files()[:1]

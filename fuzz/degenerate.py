@@ -1,4 +1,4 @@
-"""Whole fits to tiny, degenerate and badly scaled tables: a table of equations that can be used and written down."""
+"""Whole fits to tiny, degenerate and badly scaled tables: the table of equations can be used and saved."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def column(choices: Choices, n: int, rng: np.random.Generator) -> Floats:
 
 
 def check_degenerate(data: bytes) -> None:
-    """The bytes decide on a small table, a loss, weights and a search."""
+    """The bytes choose a small table, a loss, weights and a search."""
     choices = Choices(data)
     n, rng = choices.pick(ROWS), np.random.default_rng(choices.number(256))
     with warnings.catch_warnings(), np.errstate(all="ignore"), tempfile.TemporaryDirectory() as folder:
@@ -54,7 +54,7 @@ def check_degenerate(data: bytes) -> None:
         y = column(choices, n, rng)
         weights = choices.pick([None, None, None, np.abs(column(choices, n, rng))])
         try:
-            if choices.chance(0.15):
+            if choices.with_probability(0.15):
                 labels = choices.pick([y > np.median(y), rng.integers(0, 3, n)])
                 check_classifier(X, labels, weights, Path(folder))
             else:
@@ -82,7 +82,7 @@ def check_regressor(choices: Choices, X: Floats, y: Floats, weights: Floats | No
 def check_table(fitted: SymbolicRegressor, X: Floats) -> None:
     """The table is ordered, and the chosen equation has a finite value on every row."""
     table = fitted.equations_
-    assert np.isfinite(fitted.predict(X)).all(), "a chosen equation without a finite value on its own rows"
+    assert np.isfinite(fitted.predict(X)).all(), "a chosen equation that is not finite on the training set"
     assert (np.diff(table["complexity"]) > 0).all()
     assert (table["r2"] <= 1.0).all()
     assert not table["loss"].isna().any()
@@ -90,7 +90,7 @@ def check_table(fitted: SymbolicRegressor, X: Floats) -> None:
 
 
 def check_files(fitted: SymbolicRegressor, folder: Path, X: Floats) -> None:
-    """What was fitted is on disk, in JSON that every reader accepts, and comes back exactly."""
+    """The model is saved as strict JSON and restored exactly."""
     fitted.save(folder / "model.json")
     again = SymbolicRegressor.load(folder / "model.json")
     np.testing.assert_array_equal(again.predict(X), fitted.predict(X))

@@ -1,4 +1,4 @@
-"""Runs one target in this process: with Atheris, or with a loop of our own."""
+"""Runs one target in this process: with Atheris, or with a simple loop."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from random import Random
 from types import FrameType
 from typing import Any, Never
 
-#: seconds of the processor for one case: a machine may have other things to do, or be asleep
+#: limits of the CPU time of one case; wall time depends on other load
 SLOW, HANGS = 10.0, 60.0
-#: changed inputs that the loop keeps to change again
+#: mutated inputs that the loop keeps for further mutation
 MOST_KEPT = 2_000
 
 
 class Guard:
-    """Counts cases, times them, and writes down what fails, each kind of failure once."""
+    """Counts and times cases, and records failures, each kind once."""
 
     def __init__(self, check: Callable[[bytes], None], folder: Path) -> None:
         self.check, self.folder = check, folder
@@ -66,7 +66,7 @@ def _hangs(number: int, frame: FrameType | None) -> Never:
 
 
 def run_loop(target: Any, guard: Guard, cases: int, seed: int) -> None:
-    """All seeds, and then changes of seeds and of earlier changes."""
+    """All seeds, and then mutations of seeds and of earlier mutations."""
     rng = Random(seed)
     pool = list(target.seeds())
     for data in list(pool):
@@ -81,7 +81,7 @@ def run_loop(target: Any, guard: Guard, cases: int, seed: int) -> None:
 def run_atheris(
     target: Any, guard: Guard, cases: int, seed: int, corpus: Path, finish: Callable[[], None]
 ) -> None:
-    """The same under libFuzzer, which keeps the changes that reach new code.  Does not return."""
+    """The same under libFuzzer, which keeps the mutations that reach new code.  Does not return."""
     import atheris
 
     seeds = target.seeds()
@@ -93,7 +93,7 @@ def run_atheris(
         guard(data)
         if guard.cases >= cases:
             finish()
-            # libFuzzer would go on, and Python's own farewell is long.
+            # libFuzzer would continue, and the shutdown of Python is slow.
             sys.stderr.flush()
             os._exit(0)
 

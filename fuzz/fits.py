@@ -1,4 +1,4 @@
-"""Tables and parameters of a fit: predictions that the printed formula has, too, or one sentence."""
+"""Tables and parameters of a fit: predictions equal the values of the printed expression, or one error message."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def dates(X: Any) -> Any:
     return pd.DataFrame({"when": pd.date_range("2020", periods=len(X)), "b": np.arange(len(X))})
 
 
-#: of a table of numbers: the same numbers, or something that is none
+#: conversions of a numeric table, to valid and invalid forms
 FORMS: list[Callable[[Any], Table]] = [
     lambda X: X, lambda X: X.tolist(), np.asfortranarray, longer, lambda X: X[::-1, ::-1], read_only, masked,
     lambda X: X.astype(np.float32), lambda X: X.astype(np.float16), lambda X: X.astype(np.longdouble) * 2,
@@ -75,7 +75,7 @@ REFUSALS = (ValueError, TypeError)
 
 
 def check_fit(data: bytes) -> None:
-    """The bytes decide on a table, on a target and on parameters."""
+    """The bytes choose a table, a target and parameters."""
     choices = Choices(data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -93,12 +93,12 @@ def make_table(choices: Choices) -> tuple[Any, Any]:
     rows, columns = choices.pick(SHAPES)
     rng = np.random.default_rng(choices.number(256))
     X = rng.normal(size=(rows, columns)) * choices.pick(SCALES)
-    y = rng.normal(size=rows) if choices.chance(0.5) or columns == 0 else 2.0 * X[:, 0] + 1.0
+    y = rng.normal(size=rows) if choices.with_probability(0.5) or columns == 0 else 2.0 * X[:, 0] + 1.0
     y = y * choices.pick([1.0, 1.0, 1.0, 1e100, 1e-100, 1e200, 0.0])
-    if choices.chance(0.3) and X.size:
+    if choices.with_probability(0.3) and X.size:
         X = X.astype(object)
         X[choices.number(rows), choices.number(columns)] = choices.pick(CELLS)
-    if choices.chance(0.2) and rows:
+    if choices.with_probability(0.2) and rows:
         y = y.astype(object)
         y[choices.number(rows)] = choices.pick(CELLS)
     return make_form(choices, X), choices.pick(
@@ -108,8 +108,8 @@ def make_table(choices: Choices) -> tuple[Any, Any]:
 
 def make_form(choices: Choices, X: Any) -> Any:
     try:
-        if choices.chance(0.3):
-            # As objects: Arrow's strings, which pandas may use, hold no halves of characters.
+        if choices.with_probability(0.3):
+            # As objects: Arrow strings, which pandas may use, hold no unpaired surrogates.
             names = pd.Index([choices.pick(HOSTILE) for _ in range(X.shape[1])], dtype=object)
             return pd.DataFrame(X, columns=names)
         return choices.pick(FORMS)(X)
@@ -119,7 +119,7 @@ def make_form(choices: Choices, X: Any) -> Any:
 
 def make_parameters(choices: Choices) -> dict[str, Any]:
     parameters: dict[str, Any] = {"random_state": 0, "max_evaluations": 300}
-    if choices.chance(0.5):
+    if choices.with_probability(0.5):
         name, value = choices.pick(PARAMETERS), choices.pick(WRONG)
         parameters[name] = value
         if parameters["max_evaluations"] is None or name == "max_evaluations":
@@ -142,24 +142,24 @@ def check_refused(error: Exception) -> None:
 
 
 def check_fitted(fitted: SymbolicRegressor, X: Any) -> None:
-    """Every row of the table predicts what its text says, to an independent reader and evaluator."""
+    """Every equation predicts the values of its parsed text."""
     values = np.asarray(X, dtype=np.float64)
-    assert np.isfinite(fitted.predict(X)).all(), "a chosen formula without a finite value on its own rows"
+    assert np.isfinite(fitted.predict(X)).all(), "a chosen equation that is not finite on the training set"
     for i, model in enumerate(fitted.models_):
         found = fitted.predict(X, index=i)
         tree = parse(model.text(), model.names)
         with np.errstate(all="ignore"):
-            told = tree.evaluate(values)
+            expected = tree.evaluate(values)
             parts = [
                 abs(c) * np.abs(e.evaluate(values))
                 for c, e in zip(model.coefficients, model.expressions, strict=True)
             ]
             size = np.sum(parts, axis=0) if parts else np.zeros(len(values))
-        # The text has its coefficients at the first factor, where extreme numbers overflow earlier or later.
-        both = np.isfinite(found) & np.isfinite(told) & np.isfinite(size)
+        # The text has its coefficients at the first factor, where extreme values overflow earlier or later.
+        both = np.isfinite(found) & np.isfinite(expected) & np.isfinite(size)
         assert both.all() or is_extreme(values)
         np.testing.assert_allclose(
-            found[both], told[both], rtol=1e-9, atol=float(1e-9 * size[both].max(initial=0.0))
+            found[both], expected[both], rtol=1e-9, atol=float(1e-9 * size[both].max(initial=0.0))
         )
 
 
@@ -169,7 +169,7 @@ def is_extreme(values: Any) -> bool:
 
 
 def seeds() -> list[bytes]:
-    # The first fit on a machine compiles for some seconds, which are no case's.
+    # The first fit compiles, which counts for no case.
     check_fit(b"")
     rng = np.random.default_rng(0)
     return [b"", *(rng.bytes(40) for _ in range(60))]

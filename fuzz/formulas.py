@@ -12,7 +12,7 @@ from fouriertree.fit.guesses import STARTS, parse_guesses
 
 from .cases import check_sentence, text_of
 
-#: names that a formula could take for something else
+#: names that are ambiguous in a formula
 NAMES = ("x1", "x0", "sin", "e", "a b", "`", "", "π", "1e5", "+", "a\nb", "speed")
 ROWS = np.linspace(-2.0, 2.0, 3 * 12).reshape(3, 12)
 FORMULAS = [
@@ -43,7 +43,7 @@ OPERATORS = [
 
 
 def check_formula(data: bytes) -> None:
-    """What parses is printed so that it parses to the same tree, under any names; the rest is pointed at."""
+    """Printing and parsing are inverse under any names; errors point at their position."""
     try:
         tree = parse(text_of(data))
     except ParseError as error:
@@ -65,7 +65,7 @@ def check_refused_formula(error: ParseError) -> None:
 
 
 def check_guess(data: bytes) -> None:
-    """A guess is a formula over the columns, with a number wherever a name is no column."""
+    """A guess is a formula over the features; unknown names are free parameters."""
     try:
         found = parse_guesses([text_of(data)], NAMES, PrimitiveSet.default())
     except ParseError as error:
@@ -79,7 +79,7 @@ def check_guess(data: bytes) -> None:
 
 
 def check_operators(data: bytes) -> None:
-    """Every word is an operator that was asked for, once."""
+    """Every word is a requested operator, once."""
     text = text_of(data)
     try:
         found = parse_operators(text)

@@ -1,4 +1,4 @@
-"""Model files: what loads says what the file says, and saves to the same bytes."""
+"""Model files: a loaded model equals its file and saves to the same bytes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from fouriertree.runs.model_file import ModelFileError, encoded_record, from_byt
 
 from .cases import check_sentence
 
-#: columns that are tried at most
+#: more features are not evaluated
 MAX_FEATURES = 50
 EXPORTS = ("python", "c", "sqlite", "excel", "latex", "json", "javascript")
 
 
 @cache
 def model_files() -> list[bytes]:
-    """Files of small fits, with names that are words, that are not, and without."""
+    """Files of small fits, with names that are identifiers, with other names, and without names."""
     rng = np.random.default_rng(0)
     X = rng.uniform(0.5, 2.0, (40, 2))
     y = 4.0 * np.sin(X[:, 0]) + 0.5 * X[:, 1] + rng.normal(0.0, 0.01, 40)
@@ -43,19 +43,19 @@ def check_model_file(data: bytes) -> None:
         return
     once = encoded_record(saved)
     assert encoded_record(from_bytes(once)) == once
-    told = json.loads(data)
-    assert saved.chosen == told["chosen"]
+    content = json.loads(data)
+    assert saved.chosen == content["chosen"]
     assert (saved.names, saved.target) == (
-        None if told["names"] is None else tuple(told["names"]),
-        told["target"],
+        None if content["names"] is None else tuple(content["names"]),
+        content["target"],
     )
-    for model, row in zip(saved.models, told["rows"], strict=True):
+    for model, row in zip(saved.models, content["rows"], strict=True):
         check_model(model, row, len(saved.box))
     check_regressor(saved)
 
 
 def check_model(model: Model, row: dict[str, Any], n_columns: int) -> None:
-    """The model predicts what its terms say, term by term, and its formula is the one that people read."""
+    """The model predicts the sum of its terms, and its expression is the printed one."""
     assert parse(row["formula"], model.names) == model.expression
     if n_columns > MAX_FEATURES:
         return
@@ -74,7 +74,7 @@ def check_model(model: Model, row: dict[str, Any], n_columns: int) -> None:
 
 
 def check_regressor(saved: Any) -> None:
-    """Whatever a file promises, the regressor that comes of it can be printed and asked."""
+    """The regressor of any accepted file can be printed and predicts."""
     try:
         regressor = SymbolicRegressor.from_record(saved)
     except ModelFileError as error:
@@ -90,13 +90,13 @@ def check_regressor(saved: Any) -> None:
 
 
 def check_description(data: bytes) -> None:
-    """`Model.from_json` takes what `to_json` writes, and refuses the rest."""
+    """`Model.from_json` accepts the output of `to_json`, and refuses other input."""
     try:
-        told = json.loads(data)
+        content = json.loads(data)
     except (ValueError, RecursionError):
         return
     try:
-        model = Model.from_json(told)
+        model = Model.from_json(content)
     except ValueError as error:
         check_sentence(getattr(error, "reason", str(error)))
         return

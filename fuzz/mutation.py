@@ -1,4 +1,4 @@
-"""Changes to inputs that keep most of their form: words for text, values for JSON."""
+"""Mutations that keep most of an input's structure: words for text, values for JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST = 20_000
 
 
 def mutate_text(data: bytes, rng: Random, others: list[bytes]) -> bytes:
-    """One to four changes of bytes and words."""
+    """One to four mutations of bytes and words."""
     for _ in range(rng.randint(1, 4)):
         data = rng.choice(CHANGES)(data, rng, others)
     return data[:LONGEST]
@@ -60,7 +60,7 @@ CHANGES = [insert_word, insert_word, replace_byte, remove_part, repeat_part, spl
 
 
 def mutate_json(data: bytes, rng: Random, others: list[bytes]) -> bytes:
-    """Mostly a value, a name or a part of the tree; sometimes bytes, so that the reader of JSON has its share."""
+    """Mostly a value, a key or a subtree; sometimes bytes, to test the JSON parser."""
     if rng.random() < 0.2:
         return mutate_text(data, rng, others)
     try:
@@ -73,7 +73,7 @@ def mutate_json(data: bytes, rng: Random, others: list[bytes]) -> bytes:
 
 
 def mutate_tree(tree: Any, rng: Random) -> Any:
-    """The tree with one change somewhere below."""
+    """The tree with one mutation."""
     if isinstance(tree, dict) and tree and rng.random() < 0.9:
         key = rng.choice(list(tree))
         if rng.random() < 0.1:

@@ -1,4 +1,4 @@
-"""Column names: whatever they are, every export means the same formula, and a name stays one word, text or comment."""
+"""Feature names: whatever they are, every export is the same expression, and a name stays one token or comment."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ HOSTILE = [
     "x0", "", " ", "a" * 300, "名前", "__import__('os').system('id')", '"""', "'''", "q\"", "I", "EOF", "M_PI",
     "NULL", "1e5",
 ]  # fmt: skip
-#: how a line of comment begins
+#: prefix of a comment line
 COMMENTS = {"c": "//", "cpp": "//", "javascript": "//", "matlab": "%", "python": "#", "julia": "#", "r": "#"}
 
 
 def check_names(data: bytes) -> None:
-    """The bytes are two names with a line feed between them."""
+    """The bytes are two names separated by a line feed."""
     first, _, second = text_of(data).partition("\n")
     if first != second:
         check_pair((first, second))
@@ -53,7 +53,7 @@ def check_pair(names: tuple[str, str]) -> None:
 
 
 def check_source(model: Model) -> None:
-    """Code is that of plain names, word by word; what is left of a name stands in one printable line of comment."""
+    """Code equals that of plain identifiers; a name itself occurs only in one printable line of comment."""
     plain = Model(model.coefficients, model.expressions, ("first", "second"))
     words = dict(zip(("first", "second"), identifiers(model), strict=True))
     for target, mark in COMMENTS.items():
@@ -73,7 +73,7 @@ def without_comments(text: str, mark: str) -> str:
 
 
 def check_python(model: Model) -> None:
-    """Every target in Python is valid, a name is one token of it, and the first one computes the same."""
+    """Every Python target is valid, a name is one token, and the exported function has the same values."""
     for target in ("python", "sympy"):
         source = export(model, target)
         ast.parse(source)
@@ -97,7 +97,7 @@ def export_source(model: Model, target: str) -> str:
 
 
 def check_texts(model: Model) -> None:
-    """A spreadsheet gets its formula and texts, and LaTeX has its brackets in pairs and no command of a name's."""
+    """Names are text cells in a spreadsheet; LaTeX has balanced braces and no commands from names."""
     formula, *cells = export(model, "excel").rstrip("\n").split("\n")
     assert formula == export(Model(model.coefficients, model.expressions), "excel").split("\n")[0]
     assert len(cells) == 2
@@ -111,7 +111,7 @@ def check_texts(model: Model) -> None:
 
 
 def check_data(model: Model) -> None:
-    """JSON holds the names as they are, and can be encoded."""
+    """JSON contains the names unchanged, and can be encoded."""
     text = export(model, "json")
     text.encode()
     assert model.names is not None
@@ -119,7 +119,7 @@ def check_data(model: Model) -> None:
 
 
 def check_database(model: Model) -> None:
-    """SQLite computes the same on columns of these names, and refuses to run anything else."""
+    """SQLite computes the same values on columns of these names, and executes nothing else."""
     assert model.names is not None
     try:
         query = export(model, "sqlite", table="data")

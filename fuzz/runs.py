@@ -1,4 +1,4 @@
-"""What runs leave on the disk: checkpoints come back or are refused, and run.json cannot upset a command."""
+"""Run folders: checkpoints are restored or refused, and no run.json crashes a command."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def checkpoints() -> list[bytes]:
 
 
 def check_checkpoint(data: bytes) -> None:
-    """The bytes as they are, and with a checksum that fits, as if a program had written them so."""
+    """The bytes as they are, and with a valid checksum."""
     for candidate in (data, with_checksum(data)):
         try:
             content = from_bytes(candidate)
@@ -51,7 +51,7 @@ def with_checksum(data: bytes) -> bytes:
 
 
 def unpacked(data: bytes) -> list[bytes]:
-    """The arrays: the archive itself holds the time."""
+    """The arrays; the archive itself contains a timestamp."""
     with np.load(io.BytesIO(data.partition(b"\n")[2])) as file:
         return [file[name].tobytes() for name in file.files]
 

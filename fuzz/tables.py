@@ -1,4 +1,4 @@
-"""CSV files: what is read are the numbers that a slow reader finds, and `predict -o` changes no cell."""
+"""CSV files: the values are those of a reference reader, and `predict -o` changes no cell."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check_table(data: bytes) -> None:
     try:
         table = read_table(path)
     except InputError as error:
-        check_sentence(as_said(error))
+        check_sentence(as_printed(error))
         return
     check_written(path, table)
     if not table.names:
@@ -46,7 +46,7 @@ def check_table(data: bytes) -> None:
         with redirect_stderr(io.StringIO()):
             sample = training_sample(table, FitArguments(target=table.names[-1]))
     except InputError as error:
-        check_sentence(as_said(error))
+        check_sentence(as_printed(error))
         return
     X, y = sample.X, sample.y
     values = np.column_stack([X.to_numpy(), y.to_numpy()])
@@ -54,13 +54,13 @@ def check_table(data: bytes) -> None:
     check_values(path, table, [*X.columns, y.name], values)
 
 
-def as_said(error: InputError) -> str:
-    """How the command says it: a name of any length is quoted in part."""
+def as_printed(error: InputError) -> str:
+    """The message as the command prints it, with long names shortened."""
     return shortened(str(error), LONGEST_SENTENCE)
 
 
 def check_written(path: Path, table: Table) -> None:
-    """The file with predictions has the same cells, and a column more."""
+    """The file with predictions has the same cells and one more column."""
     assert table.notation is not None
     separator, decimal = table.notation.separator, table.notation.decimal
     out = path.with_name("out.csv")
@@ -70,13 +70,13 @@ def check_written(path: Path, table: Table) -> None:
         with redirect_stdout(io.StringIO()):
             write_with_rows(out, table, predicted)
     except InputError as error:
-        check_sentence(as_said(error))
+        check_sentence(as_printed(error))
         return
     before, after = rows_of(path, separator), rows_of(out, separator)
     assert [row[-1] for row in after[1:]] == [
         repr(value).replace(".", decimal) for value in predicted.tolist()
     ]
-    # Rows of nothing but separators are not always rows to pandas.
+    # pandas skips some rows of separators alone.
     assert [cells for row in after if (cells := trimmed(row[:-1]))] == [
         cells for row in before if (cells := trimmed(row))
     ]
@@ -91,20 +91,20 @@ def check_values(path: Path, table: Table, names: list[str], values: np.ndarray)
 
 
 def rows_of(path: Path, separator: str) -> list[list[str]]:
-    """The cells, by the reader of Python's own library; blank lines are no rows."""
+    """The cells, by the csv module; blank lines are no rows."""
     csv.field_size_limit(sys.maxsize)
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.reader(file, delimiter=separator, skipinitialspace=True))
     csv.field_size_limit(131072)
     kept = [row for row in rows if trimmed(row) or len(row) > 1]
     if kept and kept[0]:
-        # A file may begin with marks of order, more than one or below blank lines, of which pandas takes off some.
+        # pandas removes some of several byte-order marks, also below blank lines.
         kept[0][0] = kept[0][0].lstrip("\ufeff")
     return kept
 
 
 def trimmed(row: list[str]) -> list[str]:
-    """Without empty cells at the end, which a row may have or not."""
+    """Without trailing empty cells, which are optional."""
     cells = list(row)
     while cells and not cells[-1].strip(" \t"):
         cells.pop()

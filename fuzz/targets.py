@@ -1,4 +1,4 @@
-"""What is attacked.  Another target is another row: a function of bytes, first inputs, and how to change them."""
+"""The targets.  Another target is another row: a function of bytes, seeds, and a mutation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Mutate = Callable[[bytes, Random, list[bytes]], bytes]
 @dataclass(frozen=True)
 class Target:
     name: str
-    check: Callable[[bytes], None]  #: returns if the package behaved
+    check: Callable[[bytes], None]  #: raises if the package misbehaved
     seeds: Callable[[], list[bytes]]
     cases: int  #: in `make fuzz`
     mutate: Mutate = mutate_text

@@ -1,4 +1,4 @@
-"""`python -m fuzz.worker TARGET CASES SEED FOLDER ENGINE`: one target, in a process of its own."""
+"""`python -m fuzz.worker TARGET CASES SEED FOLDER ENGINE`: one target in its own process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .cases import clean
 from .engine import Guard, run_atheris, run_loop, write_result
 from .targets import TARGETS
 
-#: whose coverage guides the search
+#: modules whose coverage guides Atheris
 MODULES = (
     "fouriertree.expr.parse", "fouriertree.expr.tokens", "fouriertree.expr.text", "fouriertree.fit.guesses",
     "fouriertree.runs.model_file", "fouriertree.model", "fouriertree.cli.fitting.searches",
@@ -40,7 +40,7 @@ def main(name: str, cases: int, seed: int, folder: Path, engine: str) -> None:
 
 
 def instrument() -> None:
-    """Let Atheris see which code runs; function by function, as Numba must find the others as they were written."""
+    """Instrument functions for coverage; one by one, because Numba must compile the others unchanged."""
     import atheris
 
     for module in map(importlib.import_module, MODULES):
@@ -49,7 +49,7 @@ def instrument() -> None:
 
 
 def functions_of(module: ModuleType) -> Iterator[FunctionType]:
-    """The functions that a module defines, also those of its classes."""
+    """The functions and methods that a module defines."""
     for value in vars(module).values():
         if getattr(value, "__module__", None) != module.__name__:
             continue

@@ -1,8 +1,8 @@
 """Print the polynomial coefficients used by `fouriertree.engine.elementary`.
 
-Each function is reduced to a short interval, and what is left is a smooth function of z that a Chebyshev
-interpolant of low degree meets to the last bit.  The fit is made with 60 digits, so the only rounding is
-that of the printed coefficient.  Run: python tools/fit_polynomials.py
+Each function is reduced to a short interval, and the remainder is a smooth function of z that a Chebyshev
+interpolant of low degree approximates to the last bit.  The fit has 60 digits, so the only rounding error is that of
+the printed coefficients.  Run: python tools/fit_polynomials.py
 """
 
 from collections.abc import Callable

@@ -10,12 +10,12 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "examples"
-#: seconds that one cell may take
+#: time limit of a cell in seconds
 LONGEST_CELL = 300
 
 
 def executed(path: Path) -> Any:
-    """The notebook with fresh outputs; what it writes goes to a folder that is thrown away."""
+    """The notebook with new outputs; it runs in a temporary folder."""
     import nbformat
     from nbclient import NotebookClient
 
@@ -27,7 +27,7 @@ def executed(path: Path) -> Any:
             notebook,
             timeout=LONGEST_CELL,
             resources={"metadata": {"path": folder}},
-            # What a cell prints is one text, however it was sent.
+            # The stdout of a cell is one output.
             coalesce_streams=True,
         )
         client.execute(env=env)
@@ -35,7 +35,7 @@ def executed(path: Path) -> Any:
 
 
 def cleaned(notebook: Any) -> Any:
-    """Without what differs from one machine to the next: times, versions, and what was said on stderr."""
+    """Without machine-dependent parts: times, versions and stderr."""
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -45,7 +45,7 @@ def cleaned(notebook: Any) -> Any:
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
             for output in cell.outputs:
-                # Figures are shown as pictures, and tables as text.
+                # Tables are stored as text.
                 output.get("data", {}).pop("text/html", None)
     return notebook
 

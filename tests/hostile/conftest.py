@@ -1,5 +1,5 @@
 from hypothesis import HealthCheck, settings
 
-# The machines that run the tests are shared: a slow example is no failure.
+# Machines under load: a slow example is no failure.
 settings.register_profile("hostile", deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile("hostile")

@@ -1,4 +1,4 @@
-"""What comes from a file or from a column's name is data: nothing of it is ever run."""
+"""Content of files and feature names is data and is never executed."""
 
 import ast
 import json
@@ -14,22 +14,20 @@ from fouriertree.runs.model_file import ModelFileError, encoded_record
 from fuzz.models import model_files
 
 SOURCE = Path(fouriertree.__file__).parent
-#: functions that run text, and modules that run what they load
+#: functions that execute text, and modules that execute what they load
 RUNNERS = {"eval", "exec", "compile", "__import__", "parse_expr", "sympify", "system", "popen"}
 LOADERS = {"pickle", "dill", "cloudpickle", "marshal", "shelve", "yaml"}
-#: where text is run, and why it may be
+#: where text is executed, and why it may be
 JUSTIFIED = {
     "cli/problems.py": {"compile", "exec"},  # a Python file that the user names to be run
-    "export/jax_source.py": {"compile", "exec"},  # source that we wrote, with words of ours for names
+    "export/jax_source.py": {"compile", "exec"},  # generated source, with generated identifiers
     "export/torch_source.py": {"compile", "exec"},
-    "experiments/bench/formulas.py": {
-        "parse_expr"
-    },  # formulas of the package's own lists, and of the systems to compare with
-    "experiments/bench/sampling.py": {"sympify"},  # numbers of the package's own lists
+    "experiments/bench/formulas.py": {"parse_expr"},  # built-in laws, and output of the compared systems
+    "experiments/bench/sampling.py": {"sympify"},  # constants of built-in laws
     "report/mathml.py": {"sympify"},  # an expression of SymPy already, never a text
 }
-#: where pickles are read, and from whom
-PICKLES = {"search/hybrid/worker.py", "search/hybrid/crew.py"}  # from processes that this one has started
+#: where pickles are read
+PICKLES = {"search/hybrid/worker.py", "search/hybrid/crew.py"}  # from child processes
 
 
 def calls(tree):
@@ -54,7 +52,7 @@ def imported(tree):
             yield (node.module or "").split(".")[0]
 
 
-def test_text_is_run_only_where_there_is_a_reason():
+def test_text_is_executed_only_where_it_is_justified():
     found = {}
     for path in SOURCE.rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -82,7 +80,7 @@ def attacks(marker):
     ]  # fmt: skip
 
 
-def test_a_formula_is_read_and_never_run(tmp_path):
+def test_a_formula_is_parsed_and_never_executed(tmp_path):
     marker = tmp_path / "marker"
     for text in attacks(marker):
         with pytest.raises(ParseError):
@@ -90,7 +88,7 @@ def test_a_formula_is_read_and_never_run(tmp_path):
     assert not marker.exists()
 
 
-def test_a_formula_in_a_model_file_is_read_and_never_run(tmp_path):
+def test_a_formula_in_a_model_file_is_parsed_and_never_executed(tmp_path):
     marker, path = tmp_path / "marker", tmp_path / "model.json"
     for text in attacks(marker):
         data = json.loads(model_files()[0])
@@ -101,7 +99,7 @@ def test_a_formula_in_a_model_file_is_read_and_never_run(tmp_path):
     assert not marker.exists()
 
 
-def test_a_name_in_a_model_file_is_a_name_and_never_run(tmp_path):
+def test_a_name_in_a_model_file_is_never_executed(tmp_path):
     marker = tmp_path / "marker"
     for name in [*attacks(marker), f"\n{attacks(marker)[1]}\n", f'")\n{attacks(marker)[1]}\n("']:
         model = Model((2.0,), (parse("x0 + 1"),), (name,))
@@ -111,7 +109,7 @@ def test_a_name_in_a_model_file_is_a_name_and_never_run(tmp_path):
     assert not marker.exists()
 
 
-def test_a_name_is_never_run_where_a_module_is_made_at_once(tmp_path):
+def test_a_name_is_never_executed_where_a_module_is_built(tmp_path):
     pytest.importorskip("torch")
     pytest.importorskip("jax")
     marker = tmp_path / "marker"

@@ -1,4 +1,4 @@
-"""Every target of `make fuzz`, driven by Hypothesis: its seeds, changes of them, and bytes of no meaning."""
+"""Every target of `make fuzz`, driven by Hypothesis: its seeds, mutations of them, and random bytes."""
 
 from functools import cache
 from random import Random
@@ -11,7 +11,7 @@ from fouriertree.expr import ParseError, parse
 from fuzz.engine import Guard, run_loop
 from fuzz.targets import TARGETS, Target
 
-#: examples of each; a fit takes some hundredths of a second, and so do all exports of one pair of names
+#: examples of each; a fit, like all exports of one pair of names, takes some hundredths of a second
 EXAMPLES = {
     "formula": 300,
     "guess": 150,
@@ -49,13 +49,13 @@ def test_every_target_has_examples():
 
 
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in ("fit", "degenerate")])
-def test_the_inputs_to_start_from_are_taken_or_refused_in_one_sentence(name):
+def test_seeds_are_accepted_or_refused_with_one_message(name):
     for data in seeds(name):
         TARGETS[name].check(data)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_hostile_input_is_taken_as_what_it_says_or_refused_in_one_sentence(name):
+def test_hostile_input_is_accepted_correctly_or_refused_with_one_message(name):
     @settings(max_examples=EXAMPLES[name], database=None)
     @given(inputs(name))
     def attacked(data):
@@ -75,13 +75,13 @@ DEEP = {
     "powers": "x0^" * LONG + "x0",
     "commas": "max(" + "x0," * LONG + "x0)",
     "digits": "9" * LONG,
-    "a column of many digits": "x" + "9" * LONG,
+    "a feature index of many digits": "x" + "9" * LONG,
     "a word": "a" * LONG,
     "spaces": " " * LONG + "?",
     "backticks": "`" * LONG,
     "NUL": "x0\0" * LONG,
     "digits of other scripts": "٣" * LONG,
-    "halves of characters": "\ud800" * LONG,
+    "unpaired surrogates": "\ud800" * LONG,
 }
 
 
@@ -99,7 +99,7 @@ def fails(data):
         raise KeyError(data)
 
 
-def test_the_loop_counts_its_cases_and_keeps_what_fails(tmp_path):
+def test_the_loop_counts_cases_and_keeps_failing_inputs(tmp_path):
     guard = Guard(fails, tmp_path / "failures")
     target = Target("none", fails, lambda: [b"good", b"bad"], 0, lambda data, rng, others: data)
     run_loop(target, guard, cases=50, seed=0)

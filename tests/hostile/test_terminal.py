@@ -1,4 +1,4 @@
-"""Names come from files of others: on a terminal they are shown, and never obeyed."""
+"""Names come from untrusted files: control characters in them are escaped on a terminal."""
 
 import csv
 import io
@@ -35,24 +35,24 @@ def assert_harmless(text):
 
 
 @given(st.text())
-def test_visible_text_is_harmless_and_plain_text_stays(text):
+def test_escaped_text_is_printable_and_printable_text_is_unchanged(text):
     assert all(map(is_printable, printable(text)))
     assert printable(text) == text or not text.isprintable()
 
 
 @pytest.mark.parametrize("text", ["größe 名前 μ", "a\xa0b", "👩\u200d🔬", ""])
-def test_letters_of_every_script_are_shown_as_they_are(text):
+def test_letters_of_every_script_are_unchanged(text):
     assert printable(text) == text
 
 
 @pytest.mark.parametrize(
     "character", ["\x1b", "\x07", "\r", "\b", "\x9b", "\u202e", "\u2028", "\ud800", "\0", "\x7f"]
 )
-def test_what_a_terminal_obeys_is_written_out(character):
+def test_control_characters_are_escaped(character):
     assert printable(f"a{character}b") == f"a{ascii(character)[1:-1]}b"
 
 
-def test_the_table_of_formulas_shows_names_and_obeys_none(fitted):
+def test_the_table_of_equations_escapes_names(fitted):
     assert NAMES[0] in fitted.get_best()["equation"]
     assert_harmless(str(fitted))
     assert r"\x1b[31m" in str(fitted)
@@ -63,7 +63,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_is_given_no_commands_by_a_name(fitted, monkeypatch):
+def test_names_send_no_control_characters_to_a_terminal(fitted, monkeypatch):
     screen = Terminal()
     monkeypatch.setattr(sys, "stdout", screen)
     monkeypatch.setenv("NO_COLOR", "1")
@@ -75,7 +75,7 @@ def test_a_terminal_is_given_no_commands_by_a_name(fitted, monkeypatch):
     assert "\u202e" not in screen.getvalue()
 
 
-def test_the_command_shows_and_obeys_no_name(tmp_path, table):
+def test_the_command_escapes_names(tmp_path, table):
     path = tmp_path / "d.csv"
     table.to_csv(path, index=False, quoting=csv.QUOTE_ALL)
     runner = CliRunner()
@@ -89,7 +89,9 @@ def test_the_command_shows_and_obeys_no_name(tmp_path, table):
     assert bad.stderr.count("\n") == 1
 
 
-def test_an_export_with_such_a_name_goes_to_a_file_and_not_to_a_terminal(tmp_path, fitted, monkeypatch):
+def test_an_export_with_control_characters_goes_to_a_file_and_not_to_a_terminal(
+    tmp_path, fitted, monkeypatch
+):
     from fouriertree.cli import export
     from fouriertree.errors import InputError
 
@@ -106,7 +108,7 @@ def test_an_export_with_such_a_name_goes_to_a_file_and_not_to_a_terminal(tmp_pat
     assert "\x1b" not in screen.getvalue()
 
 
-def test_bad_input_is_quoted_in_part(tmp_path):
+def test_bad_input_is_shortened_in_messages(tmp_path):
     result = CliRunner().invoke(app, ["fit", "d.csv", "-t", "y", "--operators", "a" * 50_000])
     assert result.exit_code == 2
     assert len(result.stderr) < 1200
@@ -129,15 +131,15 @@ def fit(tmp_path, content):
         (b"a,y\n1\x00,2\n3,4\n", "has text in row 1"),
     ],
 )
-def test_a_hostile_table_is_refused_with_one_sentence(tmp_path, content, sentence):
+def test_a_hostile_table_is_refused_with_one_message(tmp_path, content, sentence):
     result = fit(tmp_path, content)
     assert result.exit_code == 2
     assert sentence in result.stderr
     assert result.stderr.count("\n") == 1
 
 
-def test_a_header_that_a_spreadsheet_would_compute_is_kept_as_it_is(tmp_path):
-    """`predict -o` adds a column of numbers and changes no cell: what a spreadsheet makes of them is its business."""
+def test_a_header_that_a_spreadsheet_would_evaluate_is_unchanged(tmp_path):
+    """`predict -o` adds a column and changes no cell; escaping for spreadsheets is left to the user."""
     x = np.linspace(1.0, 3.0, 12)
     pd.DataFrame({"=1+1": x, "y": 2.0 * x + 1.0}).to_csv(tmp_path / "d.csv", index=False)
     run = CliRunner()

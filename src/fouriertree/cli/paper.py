@@ -133,8 +133,8 @@ def compute(experiment: Experiment, jobs: int) -> None:
 
 
 def report(experiment: Experiment) -> dict[str, Any]:
-    """Write all artefacts and print the key figures; the JSON document."""
-    from fouriertree.experiments.paper import agreement, artefacts, summary
+    """Write everything, print the most important, and return it."""
+    from fouriertree.experiments.paper import artefacts, summary
     from fouriertree.experiments.paper import report as page
 
     experiment = experiment.with_earlier_parts()
@@ -143,8 +143,8 @@ def report(experiment: Experiment) -> dict[str, Any]:
     numbers, agreeing = list(summary.key_numbers(experiment, found)), None
     say(*numbers)
     if experiment.comparable:
-        say(summary.bar(found["agreement"]))
-        cells = int(found["agreement"].agrees.sum())
-        agreeing = {"cells": cells, "goal": agreement.GOAL, "holds": cells >= agreement.GOAL}
+        bar = summary.bar(found["agreement"])
+        say(bar.line())
+        agreeing = {"cells": bar.measured, "goal": bar.goal, "holds": bar.ok}
     say(f"report: {path}")
     return {"numbers": numbers, "agreement": agreeing, "output": experiment.folder, "report": path}

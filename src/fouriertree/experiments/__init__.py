@@ -1,1 +1,1 @@
-"""Experiments with the package, which nothing imports but the command line: the paper's, and benchmarks."""
+"""Experiments: `paper` reproduces the published tables, `bench` compares systems; only the CLI imports them."""

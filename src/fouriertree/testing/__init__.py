@@ -1,1 +1,1 @@
-"""Contract suites: what every engine, space, projector and search must satisfy, yours included."""
+"""Contract suites: requirements on every engine, space, projector and search, also on user-defined ones."""

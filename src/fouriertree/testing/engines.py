@@ -1,4 +1,4 @@
-"""What every engine must satisfy.
+"""The contract of engines.
 
     for check in fouriertree.testing.engines.CHECKS:
         check(MyEngine(), numpy.random.default_rng(0))
@@ -21,9 +21,9 @@ from fouriertree.expr import Expression, Programs, parse
 Array = NDArray[np.float64]
 Check = Callable[[Engine, np.random.Generator], None]
 
-#: around the lanes of a vector, the rows of a block, and several panels of blocks
+#: around the width of a SIMD vector, the rows of a block, and several panels of blocks
 ROW_COUNTS = (1, 7, 8, 9, 15, 16, 17, 511, 512, 513, 1025, 33_000)
-#: every built-in operator, well conditioned for columns between −3 and 3
+#: every built-in operator, well conditioned for features between −3 and 3
 FORMULAS = (
     "x0 + x1", "x0 - 2*x1", "x0*x1", "x0/(x1 + 4)", "pdiv(x0, x1)", "pdiv(x0, 0)", "sin(x0)", "cos(x1)",
     "tan(x0/3)", "exp(x0)", "log(x1 + 4)", "plog(x0)", "plog(0*x0)", "sqrt(x1 + 4)", "x0^2", "x0^3",
@@ -37,7 +37,7 @@ def expressions() -> tuple[Expression, ...]:
     return tuple(parse(text) for text in FORMULAS)
 
 
-def check_values_are_those_of_the_expression_itself(engine: Engine, rng: np.random.Generator) -> None:
+def check_values_are_those_of_expression_evaluate(engine: Engine, rng: np.random.Generator) -> None:
     for n in ROW_COUNTS:
         X, batch = _table(engine, rng, n), expressions()
         values = engine.evaluate(batch, X)
@@ -55,7 +55,7 @@ def check_inner_products_are_sums_of_values(engine: Engine, rng: np.random.Gener
             _assert_sums(engine, found, X, R, np.ones(n) if w is None else w)
 
 
-def check_a_weight_counts_its_row_that_often(engine: Engine, rng: np.random.Generator) -> None:
+def check_an_integer_weight_repeats_its_row(engine: Engine, rng: np.random.Generator) -> None:
     n = int(rng.integers(1, 40))
     X, R = _table(engine, rng, n), rng.standard_normal(n)
     times = rng.integers(0, 4, n)
@@ -86,7 +86,7 @@ def check_no_expressions_have_no_values(engine: Engine, rng: np.random.Generator
     assert (found.norms.shape, found.products.shape, found.finite.shape) == ((0,), (0, 2), (0,))
 
 
-def check_constants_need_no_columns(engine: Engine, rng: np.random.Generator) -> None:
+def check_constants_need_no_features(engine: Engine, rng: np.random.Generator) -> None:
     batch = [parse(text) for text in ("2", "1 - 3", "sin(0.5)*4", "-(1/4)", "min(2, 3)^3")]
     expected = [2.0, -2.0, 4 * np.sin(0.5), -0.25, 8.0]
     for X in (np.empty((9, 0)), _table(engine, rng, 9), np.full((9, 2), np.nan)):
@@ -98,7 +98,7 @@ def check_constants_need_no_columns(engine: Engine, rng: np.random.Generator) ->
         np.testing.assert_allclose(found.products[:, 0], 36 * np.array(expected), rtol=_tolerance(engine))
 
 
-def check_only_expressions_with_a_bad_value_are_reported(engine: Engine, rng: np.random.Generator) -> None:
+def check_only_non_finite_expressions_are_flagged(engine: Engine, rng: np.random.Generator) -> None:
     batch = [parse(text) for text in ("x0", "x1", "x0 - x0", "x1*x2", "0*x0", "log(x3)", "pdiv(x1, x3)")]
     bad = np.array([True, False, True, False, True, True, False])
     for n in (1, 9, 513, 33_000):
@@ -117,15 +117,15 @@ def check_only_expressions_with_a_bad_value_are_reported(engine: Engine, rng: np
             np.testing.assert_array_equal(np.isfinite(engine.evaluate(batch, X)).all(axis=1), ~bad)
 
 
-def check_a_bad_value_is_reported_whatever_its_weight(engine: Engine, rng: np.random.Generator) -> None:
+def check_a_non_finite_value_is_flagged_at_any_weight(engine: Engine, rng: np.random.Generator) -> None:
     X, weights = _table(engine, rng, 20), np.ones(20)
     X[7, 0], weights[7] = np.inf, 0.0
     found = engine.inner_products([parse("x0"), parse("x1")], X, np.ones(20), weights)
     assert found.finite.tolist() == [False, True]
 
 
-def check_deep_chains_have_room(engine: Engine, rng: np.random.Generator) -> None:
-    # Whole numbers, so that every step is exact and so is the comparison.
+def check_deep_expressions_are_evaluated(engine: Engine, rng: np.random.Generator) -> None:
+    # Integers, so that every step and the comparison are exact.
     X = rng.integers(-8, 9, (17, 2)).astype(np.float64)
     x, y = Expression.variable(0), Expression.variable(1)
     for length in (1, 2, 7, 8, 9, 300):
@@ -138,7 +138,7 @@ def check_deep_chains_have_room(engine: Engine, rng: np.random.Generator) -> Non
         np.testing.assert_array_equal(engine.evaluate(batch, X), [e.evaluate(X) for e in batch])
 
 
-def check_a_packed_batch_is_the_list(engine: Engine, rng: np.random.Generator) -> None:
+def check_a_packed_batch_equals_the_list(engine: Engine, rng: np.random.Generator) -> None:
     X, R, batch = _table(engine, rng, 30), rng.standard_normal(30), expressions()
     packed = Programs.pack(batch)
     np.testing.assert_array_equal(engine.evaluate(packed, X), engine.evaluate(batch, X))
@@ -147,19 +147,19 @@ def check_a_packed_batch_is_the_list(engine: Engine, rng: np.random.Generator) -
     _assert_same(engine.inner_products(packed, X, R), engine.inner_products(batch, X, R))
 
 
-def check_prepared_rows_answer_like_their_data(engine: Engine, rng: np.random.Generator) -> None:
+def check_prepared_rows_equal_their_data(engine: Engine, rng: np.random.Generator) -> None:
     X, R, weights = _table(engine, rng, 30), rng.standard_normal(30), rng.uniform(0.5, 2.0, 30)
     rows = engine.prepare(X, weights)
     assert (rows.n_rows, rows.n_columns) == X.shape
     values = engine.evaluate(expressions(), X)
     sums = engine.inner_products(expressions(), X, R, weights)
-    # What happens to the caller's arrays afterwards must not matter.
+    # Later changes of the caller's arrays must not matter.
     X[:], weights[:] = 0.0, 0.0
     np.testing.assert_array_equal(engine.evaluate(expressions(), rows), values)
     _assert_same(engine.inner_products(expressions(), rows, R), sums)
 
 
-def check_arguments_are_left_alone(engine: Engine, rng: np.random.Generator) -> None:
+def check_arguments_are_not_modified(engine: Engine, rng: np.random.Generator) -> None:
     arguments = _table(engine, rng, 30), rng.standard_normal((30, 2)), rng.uniform(0.0, 2.0, 30)
     before = [a.copy() for a in arguments]
     values = engine.evaluate([parse("x0")], arguments[0])
@@ -206,7 +206,7 @@ def _assert_sums(engine: Engine, found: InnerProducts, X: Array, R: Array, weigh
     values = engine.evaluate(expressions(), X).astype(np.longdouble)
     norms, products = np.square(values) @ weights, (values * weights) @ R
     size = np.abs(values) @ (weights[:, None] * np.abs(R))
-    # Rounding grows with the sum of the sizes of the terms, and at worst with their number.
+    # Rounding errors grow with the sum of the absolute terms, and at worst with their number.
     tolerance = _tolerance(engine) + len(X) * np.finfo(np.float64).eps
     assert (np.abs(found.norms - norms) <= tolerance * norms).all()
     assert (np.abs(found.products - products) <= tolerance * size).all()
@@ -225,4 +225,4 @@ def _assert_refused(action: Callable[[], object], part: str) -> None:
     except ValueError as error:
         message = str(error)
     assert message is not None, "ValueError was not raised"
-    assert part in message, f"the message {message!r} does not say {part!r}"
+    assert part in message, f"the message {message!r} does not contain {part!r}"

@@ -1,4 +1,4 @@
-"""What every projector must satisfy.
+"""The contract of projectors.
 
     for check in fouriertree.testing.projectors.CHECKS:
         check(MyProjector(), numpy.random.default_rng(0))
@@ -54,7 +54,7 @@ def check_loss_strictly_decreases_with_every_accepted_element(
     elements, projection = _example(projector, rng, accepted=0)
     for v in elements:
         loss, gain = projection.loss, projection.gain(v)
-        assert projection.add(v), "an independent element was refused"
+        assert projection.add(v), "an independent element was rejected"
         if gain > 1e-12 * loss:
             assert projection.loss < loss
 
@@ -143,7 +143,7 @@ def check_unusable_candidate_is_rejected(projector: Projector, rng: np.random.Ge
         assert not projection.add(candidate)
         _assert_same_state(projection.state(), before)
     assert not projection.add(np.zeros(elements.shape[1])), "zero spans nothing"
-    assert not projection.add(np.full(elements.shape[1], 1e308)), "its coefficient has no room in float64"
+    assert not projection.add(np.full(elements.shape[1], 1e308)), "its coefficient underflows float64"
 
 
 def check_wrong_shapes_are_refused_with_a_message(projector: Projector, rng: np.random.Generator) -> None:
@@ -174,7 +174,7 @@ def check_dropping_an_element_projects_onto_the_others(
     np.testing.assert_allclose(projection.residual, target, rtol=1e-9, atol=1e-11)
 
 
-def check_a_dropped_element_can_come_back(projector: Projector, rng: np.random.Generator) -> None:
+def check_a_dropped_element_can_be_added_again(projector: Projector, rng: np.random.Generator) -> None:
     elements, projection = _example(projector, rng)
     loss = projection.loss
     i = int(rng.integers(len(elements)))
@@ -193,11 +193,11 @@ def check_order_of_elements_does_not_matter(projector: Projector, rng: np.random
     np.testing.assert_allclose(shuffled.residual, projection.residual, rtol=1e-9, atol=1e-11)
 
 
-def check_state_comes_back_exactly(projector: Projector, rng: np.random.Generator) -> None:
+def check_state_is_restored_exactly(projector: Projector, rng: np.random.Generator) -> None:
     elements, projection = _example(projector, rng)
     again = projector.restore(_through_npz(projection.state()))
     _assert_same_projection(again, projection)
-    # Equal states must also have equal futures.
+    # Equal states must also evolve equally.
     v = rng.standard_normal(elements.shape[1])
     assert again.gain(v) == projection.gain(v)
     assert again.add(v) == projection.add(v)
@@ -211,7 +211,7 @@ def check_state_comes_back_exactly(projector: Projector, rng: np.random.Generato
     _assert_same_projection(projector.restore(_through_npz(empty.state())), empty)
 
 
-def check_answers_cannot_be_written_to(projector: Projector, rng: np.random.Generator) -> None:
+def check_returned_arrays_are_read_only(projector: Projector, rng: np.random.Generator) -> None:
     _, projection = _example(projector, rng)
     assert not projection.residual.flags.writeable
     assert not projection.coefficients.flags.writeable
@@ -245,7 +245,7 @@ def _example(
 def _filled(projector: Projector, target: Array, elements: Array) -> Projection:
     projection = projector.start(target)
     for v in elements:
-        assert projection.add(v), "an independent element was refused"
+        assert projection.add(v), "an independent element was rejected"
     assert projection.size == len(elements)
     return projection
 

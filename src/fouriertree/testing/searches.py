@@ -1,9 +1,9 @@
-"""What every search must satisfy inside the one loop.
+"""The contract of searches under `run`.
 
     for check in fouriertree.testing.searches.CHECKS:
         check(MySearch(), problem, numpy.random.default_rng(0))
 
-The problem must be one that the search improves on within some hundred candidates.  Each check draws seeds from
+The search must improve on the problem within some hundred candidates.  Each check draws seeds from
 `rng` and raises AssertionError where the contract is broken.
 """
 
@@ -60,7 +60,7 @@ def check_loss_strictly_decreases_with_every_accepted_element(
     assert all(later < earlier for earlier, later in pairwise(losses))
 
 
-def check_every_accepted_sum_has_the_loss_that_its_event_tells(
+def check_every_accepted_combination_has_the_loss_of_its_event(
     search: Search[Any], problem: Problem, rng: np.random.Generator
 ) -> None:
     target = problem.space.target
@@ -73,7 +73,7 @@ def check_every_accepted_sum_has_the_loss_that_its_event_tells(
         assert abs(np.linalg.norm(residual) - np.sqrt(event.progress.loss)) <= 1e-12 * size
 
 
-def check_events_come_in_order_and_one_says_the_end(
+def check_events_are_ordered_and_end_with_finished(
     search: Search[Any], problem: Problem, rng: np.random.Generator
 ) -> None:
     result, events = recorded(search, problem, BUDGET, _seed(rng))
@@ -82,8 +82,7 @@ def check_events_come_in_order_and_one_says_the_end(
     assert isinstance(last, Finished)
     assert (last.progress, last.reason) == (result.state.progress, result.reason)
     assert accepted(events)[-1].progress.loss == result.state.progress.loss
-    standings = [event for event in events if isinstance(event, Progress)]
-    for earlier, later in pairwise(standings):
+    for earlier, later in pairwise(event for event in events if isinstance(event, Progress)):
         assert later.traverses > earlier.traverses
         assert later.candidates >= earlier.candidates
         assert later.refused >= earlier.refused
@@ -102,7 +101,7 @@ def check_same_seed_same_run_other_seed_other_run(
     assert first != other
 
 
-def check_a_smaller_budget_gives_a_shorter_part_of_the_same_run(
+def check_a_smaller_budget_gives_a_prefix_of_the_same_run(
     search: Search[Any], problem: Problem, rng: np.random.Generator
 ) -> None:
     seed = _seed(rng)
@@ -155,20 +154,20 @@ def check_an_observer_can_stop_the_run(
         assert events[-1].reason == reason
 
 
-def check_a_run_goes_on_from_a_snapshot_as_if_nothing_had_happened(
+def check_a_run_resumes_from_a_snapshot_to_the_same_end(
     search: Search[Any], problem: Problem, rng: np.random.Generator
 ) -> None:
     if not isinstance(search, Resumable):
         return
     seed, kept = _seed(rng), []
 
-    def keep(standing: RunState[Any]) -> None:
-        snapshot = search.snapshot(standing.state)
+    def keep(current: RunState[Any]) -> None:
+        snapshot = search.snapshot(current.state)
         if snapshot is not None:
             kept.append(from_bytes(to_bytes(snapshot), problem.grammar.primitives))
 
     whole = run(search, problem, BUDGET, seed=seed, checkpoint=keep)
-    assert kept, "the search never was where it could be gone on from"
+    assert kept, "the search gave no snapshot"
     for snapshot in (kept[0], kept[len(kept) // 2], kept[-1]):
         state = search.restore(problem, seed, snapshot)
         again = run(search, problem, BUDGET, seed=seed, start=RunState(state, 0.0))

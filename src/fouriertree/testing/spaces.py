@@ -1,9 +1,9 @@
-"""What every space must satisfy.
+"""The contract of spaces.
 
     for check in fouriertree.testing.spaces.CHECKS:
         check(MySpace(...), numpy.random.default_rng(0))
 
-Elements are polynomials in x0 of small degree, which every space holds.  The space must have a target.  Each check
+Elements are polynomials in x0 of small degree, which every space contains.  The space must have a target.  Each check
 draws its own elements from `rng` and raises AssertionError where the contract is broken.
 """
 
@@ -20,7 +20,7 @@ from fouriertree.space import Space
 Array = NDArray[np.float64]
 Check = Callable[[Space, np.random.Generator], None]
 DEGREE = 6
-#: relative to the lengths of both elements
+#: relative to the norms of both elements
 TOLERANCE = 1e-12
 
 
@@ -102,14 +102,14 @@ def check_samples_have_the_inner_product_of_the_space(space: Space, rng: np.rand
         assert X.shape == (len(values), space.n_columns)
         assert weights.shape == values.shape
         a, b = f.evaluate(X), g.evaluate(X)
-        # Nodes and weights of thousands of points are known to eleven digits or so.
+        # Nodes and weights of thousands of points are accurate to about eleven digits.
         products = float(np.sum(weights * a * b)), float(np.sum(weights * a * values))
         lengths = np.linalg.norm(v), np.linalg.norm(space.target)
         for found, other, length in zip(products, (v, space.target), lengths, strict=True):
             assert abs(found - u @ other) <= 100 * TOLERANCE * np.linalg.norm(u) * length
 
 
-def check_a_packed_batch_is_the_list(space: Space, rng: np.random.Generator) -> None:
+def check_a_packed_batch_equals_the_list(space: Space, rng: np.random.Generator) -> None:
     elements = [random_polynomial(rng) for _ in range(5)]
     packed, residual = Programs.pack(elements), rng.standard_normal(len(space.target))
     np.testing.assert_array_equal(space.coordinates(packed), space.coordinates(elements))
@@ -140,7 +140,7 @@ def check_as_many_powers_are_independent_as_the_dimension_allows(
     assert np.linalg.matrix_rank(space.coordinates(powers)) == expected
 
 
-def check_answers_are_the_callers_to_change(space: Space, rng: np.random.Generator) -> None:
+def check_returned_arrays_may_be_modified(space: Space, rng: np.random.Generator) -> None:
     f = random_polynomial(rng)
     before = space.coordinates([f])
     kept = before.copy()

@@ -23,8 +23,8 @@ def bench(tmp_path, monkeypatch):
     return invoke
 
 
-def test_a_short_benchmark_prints_tables_and_goals_and_goes_on_where_it_stopped(bench):
-    wish = (
+def test_a_short_benchmark_prints_tables_and_goals_and_resumes(bench):
+    arguments = (
         "feynman",
         "--quick",
         "--seconds",
@@ -36,18 +36,18 @@ def test_a_short_benchmark_prints_tables_and_goals_and_goes_on_where_it_stopped(
         "--system",
         "linear",
     )
-    first, second = bench(*wish), bench(*wish)
+    first, second = bench(*arguments), bench(*arguments)
     assert first.exit_code == second.exit_code == 0
     assert re.search(r"feynman +0 +no +linear +1 +0 +0.0 % +0.0 %", first.stdout)
     assert first.stdout == second.stdout
     assert "1 of 1 results are there already" in second.stderr
 
 
-def test_plain_and_disguised_results_are_kept_apart_and_both_resume(bench):
-    wish = ("everyday", "--case", "everyday_32", "--system", "linear", "--rows", 30, "--json")
-    plain, disguised = bench(*wish), bench(*wish, "--disguise")
+def test_plain_and_disguised_results_are_stored_separately_and_both_resume(bench):
+    arguments = ("everyday", "--case", "everyday_32", "--system", "linear", "--rows", 30, "--json")
+    plain, disguised = bench(*arguments), bench(*arguments, "--disguise")
     assert "results are there already" not in disguised.stderr
-    again = bench(*wish, "--disguise")
+    again = bench(*arguments, "--disguise")
     assert "1 of 1 results are there already" in again.stderr
     assert again.stdout == disguised.stdout
     for result, expected in ((plain, False), (disguised, True)):
@@ -55,9 +55,9 @@ def test_plain_and_disguised_results_are_kept_apart_and_both_resume(bench):
         assert (row["suite"], row["disguise"], row["structure"]) == ("everyday", expected, 0.0)
 
 
-def test_generated_laws_are_cases_whose_results_are_kept_by_name(bench):
-    wish = ("--system", "linear", "--rows", 30, "--generate", 3, "--generator-seed", 5)
-    first, named = bench(*wish), bench("everyday", *wish[:4], "--case", "everyday_g5_01")
+def test_generated_laws_are_cases_whose_results_are_stored_by_name(bench):
+    arguments = ("--system", "linear", "--rows", 30, "--generate", 3, "--generator-seed", 5)
+    first, named = bench(*arguments), bench("everyday", *arguments[:4], "--case", "everyday_g5_01")
     assert re.search(r"everyday +0 +no +linear +3 ", first.stdout)
     assert "1 of 1 results are there already" in named.stderr
     assert first.exit_code == named.exit_code == 0
@@ -69,7 +69,7 @@ def test_a_missed_goal_is_the_exit_status(bench):
     assert result.exit_code == 1
 
 
-def test_a_folder_of_ones_own_is_a_suite(bench, tmp_path):
+def test_a_user_folder_is_a_suite(bench, tmp_path):
     rows = "\n".join(f"{k},{k % 7},{3 * k + 1}" for k in range(40))
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "line.csv").write_text(f"a,b,c\n{rows}\n")
@@ -79,7 +79,7 @@ def test_a_folder_of_ones_own_is_a_suite(bench, tmp_path):
     assert "1.0000" in result.stdout
 
 
-def test_tables_of_ones_own_have_any_format(bench, tmp_path):
+def test_user_tables_have_any_format(bench, tmp_path):
     pytest.importorskip("pyarrow")
     pytest.importorskip("openpyxl")
     (tmp_path / "mine").mkdir()
@@ -102,7 +102,7 @@ def test_tables_of_ones_own_have_any_format(bench, tmp_path):
         ("b\n" + "1\n" * 9, "{path} needs two columns or more"),
     ],
 )
-def test_a_bad_table_of_ones_own_is_refused_before_the_first_fit(bench, tmp_path, content, sentence):
+def test_a_bad_user_table_is_refused_before_the_first_fit(bench, tmp_path, content, sentence):
     path = tmp_path / "mine" / "bad.csv"
     path.parent.mkdir()
     path.write_text(content, "utf-8")
@@ -111,7 +111,7 @@ def test_a_bad_table_of_ones_own_is_refused_before_the_first_fit(bench, tmp_path
     assert sentence.format(path=path) in result.stderr
 
 
-def test_suites_without_their_tables_are_skipped_and_said_so(bench):
+def test_suites_without_their_tables_are_skipped_with_a_note(bench):
     result = bench("blackbox", "--system", "linear")
     assert "suite blackbox is skipped" in result.stderr
     assert "no cases" in result.stderr
@@ -132,13 +132,13 @@ def test_suites_without_their_tables_are_skipped_and_said_so(bench):
         (["classic", "--report", "."], "cannot write .: it is a folder"),
     ],
 )
-def test_bad_input_is_answered_with_the_next_move(bench, arguments, sentence):
+def test_an_error_for_bad_input_contains_the_next_step(bench, arguments, sentence):
     result = bench(*arguments)
     assert sentence in result.stderr
     assert result.exit_code == 2
 
 
-def test_every_system_has_a_file_and_says_how_to_install_it():
+def test_every_system_has_a_file_and_installation_instructions():
     for name, system in SYSTEMS.items():
         assert system.installed or system.install, name
         assert callable(system.fit), name

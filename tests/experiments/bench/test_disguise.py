@@ -1,4 +1,4 @@
-"""A disguise changes units and the order of columns, and nothing else."""
+"""A disguise changes only units and the order of features."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_the_disguise_of_a_case_depends_on_its_name_and_seed_alone():
     assert few.truth != load("everyday", "everyday_24", 4, 20, 0.0, True, None).truth
 
 
-def test_noise_is_the_same_share_of_a_disguised_target():
+def test_noise_is_the_same_fraction_of_a_disguised_target():
     ratios = []
     for disguise in (False, True):
         clean, noisy = (load("everyday", "everyday_24", 0, 50, level, disguise, None) for level in (0.0, 0.1))

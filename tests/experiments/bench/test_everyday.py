@@ -1,4 +1,4 @@
-"""Generated laws have every property that everyday laws have."""
+"""Generated laws have the properties of everyday laws."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def test_the_formula_and_the_ranges_are_those_of_the_law(seed, index):
 
 
 @given(*SEEDS)
-def test_a_name_is_enough_to_generate_a_law_again(seed, index):
+def test_a_name_determines_its_law(seed, index):
     assert generated_law(generated_name(seed, index)) == (seed, index)
     generate.cache_clear()
     first = generate(seed, index)

@@ -1,4 +1,4 @@
-"""What we wrote down about the cases is what their authors published."""
+"""The stored facts of the cases are the published ones."""
 
 import json
 
@@ -89,7 +89,7 @@ def test_simulated_trajectories_start_where_the_recorded_ones_do_and_stay_in_the
         np.testing.assert_allclose(simulated.box[:, 0], recorded.box[:, 0], atol=0.02)
 
 
-def test_the_tables_of_measurements_are_there(shared):
+def test_the_tables_of_measurements_exist(shared):
     for suite in ("first-principles", "blackbox"):
         for case in case_names(suite):
             X, y = table(measured_path(suite, case, shared))

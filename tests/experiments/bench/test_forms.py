@@ -1,4 +1,4 @@
-"""Forms of measured laws are recognised whatever a formula looks like."""
+"""Forms of measured laws are recognised however an expression is written."""
 
 import numpy as np
 import pytest
@@ -38,5 +38,5 @@ GAS = np.random.default_rng(0).uniform(20.0, 400.0, (30, 3))
         ("6.15", "exponential 0.6931471805599453", ORBITS, False),
     ],
 )
-def test_a_form_is_recognised_by_what_it_satisfies(formula, law, X, is_it):
+def test_a_form_is_recognised_by_its_differential_equation(formula, law, X, is_it):
     assert recognised(formula, law, X) == is_it

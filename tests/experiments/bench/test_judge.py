@@ -1,4 +1,4 @@
-"""The judge: what is the law is recognised in any arrangement, and what is not is not."""
+"""Criteria of recovery: the law is accepted in any arrangement, and other laws are rejected."""
 
 import numpy as np
 import pytest
@@ -74,13 +74,13 @@ def test_constants_of_nature_are_not_rounded_away():
     assert not verdict("4.427e-12*x0^2 + 1e-11*x0", data)
 
 
-def test_constants_of_columns_in_tiny_units_are_not_rounded_away():
+def test_constants_of_features_in_tiny_units_are_not_rounded_away():
     data = case("3.1e9*x0 + 2*sin(1e9*x0)", 1e-10, 5e-9)
     assert verdict("2.0*sin(1.0e9*x0) + 3.1e9*x0", data)
     assert not verdict("2.0*sin(1.01e9*x0) + 3.1e9*x0", data)
 
 
-def test_the_sign_of_columns_is_known():
+def test_the_sign_of_features_is_known():
     assert verdict("sqrt(x0^2)*x1", case("x0*x1", [0.0, 1.0], [2.0, 3.0]))
     assert not verdict("sqrt(x0^2)*x1", case("x0*x1", [-2.0, 1.0], [2.0, 3.0]))
 
@@ -95,7 +95,7 @@ def test_a_disguised_law_is_recognised_and_others_are_not(name):
     assert not judge.symbolic(model + 0.1 * data.symbols[0], data)
 
 
-def test_equivalence_sees_through_what_algebra_cannot():
+def test_equivalence_accepts_forms_that_algebra_cannot_unify():
     data = case("x0*x1", *COLUMNS[2])
     symbols = {str(s): s for s in data.symbols}
     assert judge.equivalent(parse("exp(2*atanh((x0*x1 - 1)/(x0*x1 + 1)))", symbols), data)
@@ -104,7 +104,7 @@ def test_equivalence_sees_through_what_algebra_cannot():
     assert not judge.equivalent(parse("3.0", symbols), data)
 
 
-def test_a_model_that_is_undefined_beside_the_data_is_not_equivalent():
+def test_a_model_with_a_smaller_domain_is_not_equivalent():
     data = case("x0", -1.0, 1.0)
     assert not judge.equivalent(parse("x0 + 1e-30*log(x0)", {"x0": data.symbols[0]}), data)
 
@@ -115,7 +115,7 @@ def test_exact_is_stricter_without_noise():
     assert judge.exact(1e-4, 0.01)
 
 
-def test_a_prediction_that_is_no_number_is_worth_less_than_any():
+def test_a_prediction_that_is_not_finite_has_the_worst_score():
     y = np.array([1.0, 2.0, 4.0])
     assert judge.r2(y, y) == 1.0
     assert judge.r2(y, np.array([1.0, np.nan, 4.0])) == -np.inf

@@ -1,4 +1,4 @@
-"""Data are drawn by the seed, split by the seed, and noisy by SRBench's rule."""
+"""Data are drawn and split by the seed, with SRBench's noise."""
 
 import numpy as np
 import pytest
@@ -20,13 +20,13 @@ def test_the_same_seed_gives_the_same_data_and_another_seed_others(suite, disgui
     assert not np.array_equal(first.y, other.y)
 
 
-def test_training_and_test_rows_are_drawn_apart():
+def test_training_and_test_sets_are_drawn_independently():
     data = load("feynman", "feynman_I_12_2", 0, 80, 0.0, False, None)
     assert data.X.shape == data.X_test.shape == (80, 4)
     assert not np.isin(data.X, data.X_test).any()
 
 
-def test_noise_has_the_share_of_the_targets_rms_and_stays_off_the_test_rows():
+def test_noise_is_a_fraction_of_the_targets_rms_and_the_test_set_has_none():
     clean, noisy = (load("feynman", "feynman_I_12_2", 0, 4000, level, False, None) for level in (0.0, 0.1))
     np.testing.assert_array_equal(noisy.X, clean.X)
     np.testing.assert_array_equal(noisy.y_test, clean.y_test)
@@ -42,7 +42,7 @@ def test_every_target_is_finite(suite):
         assert np.isfinite(data.y_test).all(), name
 
 
-def test_three_quarters_of_a_table_are_for_training(tmp_path):
+def test_three_quarters_of_a_table_are_the_training_set(tmp_path):
     (tmp_path / "mine.csv").write_text("target,a\n" + "\n".join(f"{2 * k},{k}" for k in range(40)))
     data = load("folder", "mine", 0, 0, 0.0, False, tmp_path)
     assert len(data.y) == 30
@@ -50,7 +50,7 @@ def test_three_quarters_of_a_table_are_for_training(tmp_path):
     np.testing.assert_array_equal(data.y, 2 * data.X[:, 0])
 
 
-def test_without_a_column_called_target_the_last_one_is_it(tmp_path):
+def test_without_a_column_called_target_the_last_column_is_the_target(tmp_path):
     (tmp_path / "mine.csv").write_text("a,b\n" + "".join(f"{k},{2 * k}\n" for k in range(1, 9)))
     data = load("folder", "mine", 0, 0, 0.0, False, tmp_path)
     np.testing.assert_array_equal(data.y, 2 * data.X[:, 0])

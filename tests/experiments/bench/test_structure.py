@@ -1,4 +1,4 @@
-"""The structure of a formula: constants are forgiven, the form is not."""
+"""Structural recovery: equal up to constants."""
 
 import numpy as np
 import pytest
@@ -29,13 +29,13 @@ def right(text, data):
 def perturbed(formula, symbols, share, rng):
     """The formula with every number except exponents off by a random share."""
     skeleton = Skeleton.of(formula, symbols)
-    numbers = skeleton.numbers * (1.0 + share * rng.uniform(-1.0, 1.0, len(skeleton.numbers)))
-    return skeleton.formula.subs({structure.parameter(k): v for k, v in enumerate(numbers.tolist())})
+    constants = skeleton.constants * (1.0 + share * rng.uniform(-1.0, 1.0, len(skeleton.constants)))
+    return skeleton.formula.subs({structure.parameter(k): v for k, v in enumerate(constants.tolist())})
 
 
 @given(st.sampled_from(case_names("everyday")), st.booleans(), st.integers(0, 2**32))
 @settings(max_examples=25, deadline=None)
-def test_a_law_with_perturbed_constants_has_the_structure(name, disguise, seed):
+def test_a_law_with_perturbed_constants_has_its_structure(name, disguise, seed):
     data = load("everyday", name, 0, 200, 0.0, disguise, None)
     assert structure_right(data.truth, data)
     assert structure_right(perturbed(data.truth, data.symbols, 0.01, np.random.default_rng(seed)), data)
@@ -55,7 +55,7 @@ def test_a_law_with_perturbed_constants_has_the_structure(name, disguise, seed):
         ("pi*x0**2*x1", "3*x0**2*x1"),
     ],
 )
-def test_an_equal_form_has_the_structure_whatever_its_constants(law, formula):
+def test_the_structure_does_not_depend_on_constants(law, formula):
     assert right(formula, case(law))
 
 
@@ -78,7 +78,7 @@ def test_another_form_has_another_structure(law, formula):
     assert not right(formula, case(law))
 
 
-def test_a_form_that_is_too_long_is_not_right_though_its_values_are():
+def test_a_bloated_model_is_not_right_though_its_values_are():
     data = case("x0*x1")
     long = "x0*x1" + "".join(f" + 0.1*(sin({k}.5*x0)**2 + cos({k}.5*x0)**2)" for k in range(3)) + " - 0.3"
     found = parse(long, {str(s): s for s in data.symbols})
@@ -87,7 +87,7 @@ def test_a_form_that_is_too_long_is_not_right_though_its_values_are():
     assert not structure_right(found, data)
 
 
-def test_the_longest_form_that_is_right_has_twice_the_laws_nodes_and_ten():
+def test_the_largest_model_that_is_right_has_twice_the_laws_nodes_and_ten():
     data = case("x0*x1")
     x, y = data.symbols
     # Nested functions with their inverses add nodes and no parameters.
@@ -99,28 +99,28 @@ def test_the_longest_form_that_is_right_has_twice_the_laws_nodes_and_ten():
     assert not structure_right(sympy.tan(sympy.atan(formula, evaluate=False), evaluate=False), data)
 
 
-def test_every_number_except_exponents_is_a_parameter():
+def test_every_constant_except_exponents_is_a_parameter():
     x, y = sympy.symbols("x y", positive=True)
     skeleton = Skeleton.of(2.5 * x**2 * sympy.sin(3 * y + 1) + sympy.sqrt(x) + 4 + 2**y, (x, y))
-    assert sorted(skeleton.numbers) == [1.0, 1.0, 1.0, 2.0, 2.5, 3.0, 4.0]
+    assert sorted(skeleton.constants) == [1.0, 1.0, 1.0, 2.0, 2.5, 3.0, 4.0]
     assert skeleton.formula.atoms(sympy.Number) == {sympy.Integer(2), sympy.Rational(1, 2)}
 
 
 @pytest.mark.parametrize("name", ["everyday_24", "everyday_42"])
-def test_the_skeleton_with_its_own_numbers_is_the_formula(name):
+def test_the_skeleton_with_its_own_constants_is_the_expression(name):
     data = load("everyday", name, 0, 50, 0.0, True, None)
     skeleton = Skeleton.of(data.truth, data.symbols)
-    np.testing.assert_allclose(skeleton(skeleton.numbers, data.X), data.y, rtol=1e-12)
+    np.testing.assert_allclose(skeleton(skeleton.constants, data.X), data.y, rtol=1e-12)
 
 
-def test_guards_and_conditions_keep_what_they_compare_with():
+def test_conditions_keep_their_constants():
     data = case("x0/x1")
     assert right("1.1*pdiv(x0, x1)", data)
     assert right("guarded(1.1*x0/x1, x1, 1)", data)
 
 
 @pytest.mark.parametrize("rows", [5, 60])
-def test_small_tables_are_topped_up_with_points_of_their_box(rows):
+def test_small_tables_are_extended_with_points_of_their_box(rows):
     data = case("2*x0*exp(-x1)", rows=rows)
     X, X_fresh = structure.clean_rows(data)
     assert X.shape == X_fresh.shape == (200, 2)
@@ -134,12 +134,12 @@ def test_noise_on_the_training_target_does_not_matter():
     assert structure_right(perturbed(data.truth, data.symbols, 0.02, np.random.default_rng(0)), data)
 
 
-def test_a_fit_that_has_no_time_left_is_no_proof():
+def test_without_time_the_structure_is_not_right():
     data = case("2*x0*exp(-x1)")
     assert not structure_right(data.truth, data, seconds=-1.0)
 
 
-def test_an_error_where_the_target_crosses_zero_is_relative_to_its_size():
+def test_near_a_zero_of_the_target_the_error_is_relative_to_its_rms():
     y = np.array([0.0, 1.0, -1.0])
     assert structure.largest_relative_error(y, y + 1e-9) < 1e-6
     assert structure.largest_relative_error(y, y + 1e-7) > 1e-6

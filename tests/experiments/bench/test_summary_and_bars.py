@@ -1,4 +1,4 @@
-"""Tables and goals say what the records say."""
+"""Tables and goals follow from the records."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ def record(task):
     return make
 
 
-def test_an_equivalent_formula_counts_without_noise_unless_it_is_bloated(record):
+def test_an_equivalent_model_counts_without_noise_unless_it_is_bloated(record):
     assert solved(record(symbolic=False))
     assert not solved(record(symbolic=False, size=29))
     assert not solved(record(symbolic=False, noise=0.01))
@@ -38,13 +38,13 @@ def test_a_row_counts_failures_as_unsolved(record):
     assert "50.0 %" in text_table([row])
 
 
-def test_disguised_and_plain_results_have_rows_of_their_own(record):
+def test_disguised_and_plain_results_have_separate_rows(record):
     plain, disguised = rows([record(), record(disguise=True, symbolic=False, equivalent=False)])
     assert (plain.disguise, plain.solved) == (False, 1.0)
     assert (disguised.disguise, disguised.solved) == (True, 0.0)
 
 
-def test_structure_is_shared_among_the_results_in_which_it_was_measured(record):
+def test_structural_recovery_is_a_rate_over_the_records_that_have_it(record):
     old, right, wrong = record(), record(seed=1, structure=True), record(seed=2, structure=False)
     failed = {**record(seed=3), "failed": "killed"}
     assert rows([old, right, wrong])[0].structure == 0.5
@@ -54,32 +54,32 @@ def test_structure_is_shared_among_the_results_in_which_it_was_measured(record):
     assert "nan" not in text_table([row])
 
 
-def test_the_published_results_which_have_no_structure_still_make_a_table():
+def test_published_results_without_structural_recovery_make_a_table():
     records = [json.loads(line) for line in RESULTS.read_text("utf-8").splitlines()]
     table = rows(records)
     assert sum(row.cases for row in table) == len(records)
     assert "feynman" in text_table(table)
 
 
-def holding(records):
-    return {bar.name: bar.holds for bar in bars(records)}
+def met(records):
+    return {bar.name: bar.ok for bar in bars(records)}
 
 
-def test_rates_are_held_against_goals_and_against_every_peer(record):
+def test_recovery_rates_are_compared_with_goals_and_with_every_peer(record):
     ours = [record(system="ours", case="feynman_I_25_13"), record(system="ours", case="feynman_I_29_4")]
     peer = [record(system="operon", symbolic=False, equivalent=False)]
-    assert holding(ours) == {"feynman-noise-0-solved": True, "median-seconds-to-a-law": True}
-    assert holding(ours + peer)["feynman-noise-0-above-operon"]
-    assert not holding([*ours, record(system="operon")])["feynman-noise-0-above-operon"]
+    assert met(ours) == {"feynman-noise-0-solved": True, "median-seconds-to-a-law": True}
+    assert met(ours + peer)["feynman-noise-0-above-operon"]
+    assert not met([*ours, record(system="operon")])["feynman-noise-0-above-operon"]
 
 
-def test_a_law_that_cannot_be_written_is_nobodys_failure(record):
+def test_a_law_that_the_operators_cannot_express_is_not_counted(record):
     impossible = record(system="ours", suite="classic", case="Keijzer-6", symbolic=False, equivalent=False)
     possible = record(system="ours", suite="classic", case="Koza-1")
-    assert holding([impossible, possible])["classic-noise-0-solved"]
+    assert met([impossible, possible])["classic-noise-0-solved"]
 
 
-def test_black_box_goals_compare_with_the_best_peer_and_with_a_line(record):
+def test_black_box_goals_compare_with_the_best_peer_and_with_the_linear_baseline(record):
     def box(system, case, r2, size):
         verdicts = dict.fromkeys(("symbolic", "equivalent", "exact"), False)
         return record(suite="blackbox", system=system, case=case, r2=r2, size=size, **verdicts)
@@ -89,7 +89,7 @@ def test_black_box_goals_compare_with_the_best_peer_and_with_a_line(record):
         box("gplearn", "a", 0.1, 4), box("gplearn", "b", 0.1, 4),
         box("linear", "a", 0.8, 5), box("linear", "b", 0.55, 5),
     ]  # fmt: skip
-    assert holding(records) == {
+    assert met(records) == {
         "blackbox-r2-against-best-peer": True,
         "blackbox-size-against-best-peer": True,
         "blackbox-worst-r2": True,
@@ -97,7 +97,7 @@ def test_black_box_goals_compare_with_the_best_peer_and_with_a_line(record):
     }
 
 
-def test_a_report_has_tables_pictures_and_goals(record, tmp_path):
+def test_a_report_has_tables_figures_and_goals(record, tmp_path):
     records = [
         record(system="ours"), record(system="operon", noise=0.01),
         record(system="ours", suite="blackbox", case="a"), record(system="linear", suite="blackbox", case="a", size=20),

@@ -1,4 +1,4 @@
-"""The tests of agreement: right level on equal laws, power on different ones."""
+"""The tests of agreement: level for equal distributions, power for different ones."""
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ def generations(values):
 
 @pytest.mark.parametrize("shape", [lambda v: v, generations], ids=["continuous", "with ties"])
 @pytest.mark.parametrize(("m", "n"), [(100, 100), (37, 95), (10, 100), (3, 5)])
-def test_quartiles_of_the_same_law_are_rejected_no_more_often_than_the_level_says(m, n, shape):
+def test_quartiles_of_the_same_distribution_are_rejected_at_most_at_the_nominal_level(m, n, shape):
     rng = np.random.default_rng(0)
     rejected = [
         quartiles_p(shape(skewed(rng, m)), quartiles(shape(skewed(rng, n))), n) <= 0.05 for _ in range(600)
@@ -38,7 +38,7 @@ def test_quartiles_of_the_same_law_are_rejected_no_more_often_than_the_level_say
     assert np.mean(rejected) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 600)
 
 
-def test_one_quartile_has_nearly_the_level_it_promises():
+def test_the_test_of_one_quartile_has_nearly_its_nominal_level():
     rng = np.random.default_rng(1)
     rejected = [
         quartile_p(skewed(rng, 100), np.median(skewed(rng, 99)), 0.5, 99) <= 0.05 for _ in range(2000)
@@ -47,7 +47,7 @@ def test_one_quartile_has_nearly_the_level_it_promises():
 
 
 def power(scale, level, spread=1.0, draws=200):
-    """How often quartiles of 100 runs are told from those of another law, with log SD 1 on the published side."""
+    """Power of the test of quartiles with 100 runs on either side, with log SD 1 on the published side."""
     rng = np.random.default_rng(2)
     p = [
         quartiles_p(scale * np.exp(rng.normal(8.0, spread, 100)), quartiles(skewed(rng, 100)), 100)
@@ -56,14 +56,14 @@ def power(scale, level, spread=1.0, draws=200):
     return np.mean(np.array(p) <= level)
 
 
-def test_the_power_after_correction_is_what_the_documentation_says():
+def test_the_power_after_correction_is_the_documented_one():
     first_step = 0.05 / 324
     assert power(3.0, first_step) >= 0.95
     assert 0.35 <= power(2.0, first_step) <= 0.75
     assert power(1.5, first_step) <= 0.15
 
 
-def test_a_change_of_spread_alone_is_noticed_in_most_draws_without_correction():
+def test_a_change_of_spread_alone_is_detected_in_most_draws_without_correction():
     assert power(1.0, 0.05, spread=3.0) >= 0.7
 
 
@@ -104,18 +104,18 @@ def test_success_rates_are_compared_by_fishers_exact_test():
     assert rate_p(20, 100, 80, 100) < 1e-15
 
 
-def test_a_run_without_success_is_later_than_all_others():
+def test_a_run_without_success_is_larger_than_all_others():
     early, late = np.arange(1.0, 101.0), np.full(100, np.nan)
     assert single_runs_p(early, late) < 1e-10
 
 
-def test_holm_steps_down_and_stops_at_the_first_that_holds():
+def test_holm_steps_down_and_stops_at_the_first_hypothesis_that_is_not_rejected():
     assert holm([0.001, 0.2, 0.015, 0.02], 0.05).tolist() == [True, False, True, True]
     assert holm([0.02, 0.03, 0.04], 0.05).tolist() == [False, False, False]
     assert holm([1e-9, 1e-9], 0.05).all()
 
 
-def test_few_of_many_cells_are_rejected_when_all_follow_the_same_law():
+def test_the_family_wise_error_rate_of_many_cells_is_bounded():
     rng = np.random.default_rng(4)
     alarms = 0
     for _ in range(20):

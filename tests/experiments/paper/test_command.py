@@ -8,9 +8,9 @@ import pytest
 
 from fouriertree.experiments.paper import facts
 from fouriertree.experiments.paper.experiment import Experiment
-from fouriertree.experiments.paper.store import Store
 from fouriertree.experiments.paper.tasks import Task
 from fouriertree.experiments.paper.workers import here, in_processes
+from fouriertree.experiments.store import Store
 
 ARTEFACTS = (
     "runs.csv", "table.csv", "table.md", "table.tex", "agreement.csv", "agreement.md", "errors.csv", "speeds.csv",
@@ -48,7 +48,7 @@ def test_problems_are_listed_with_formula_and_domain(invoke):
     assert lines[-1].startswith("lsp100 ")
 
 
-def test_problems_of_your_own_are_listed_too(invoke):
+def test_user_defined_problems_are_listed_too(invoke):
     from fouriertree.problems import unregister_problem
 
     Path("mine.py").write_text(
@@ -71,7 +71,7 @@ def test_the_geometry_alone_needs_no_runs(invoke):
     assert not Path("out/table.csv").exists()
 
 
-def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(invoke, monkeypatch):
+def test_ctrl_c_keeps_finished_runs_and_reports_how_to_resume(invoke, monkeypatch):
     def interrupted(tasks, jobs):
         for i, result in enumerate(here(tasks)):
             if i == 3:
@@ -92,7 +92,7 @@ def test_results_do_not_depend_on_the_number_of_processes():
         assert {task: {**record, "seconds": 0} for task, record in in_processes(tasks, jobs)} == alone
 
 
-def test_an_error_in_a_run_says_which_run_it_was():
+def test_an_error_in_a_run_names_the_run():
     bad = Task("table", "(1+1)-GP", "lsp10", 0)
     with pytest.raises(AssertionError) as caught:
         list(in_processes([bad], 1))
@@ -103,7 +103,7 @@ def test_an_error_in_a_run_says_which_run_it_was():
 def test_the_whole_pipeline_on_two_runs(invoke, monkeypatch):
     result = invoke("paper", "--runs", 2, "-o", "out", "--authors", ".")
     assert result.exit_code == 0
-    assert "BAR" not in result.stdout  # two runs say nothing about the bar
+    assert "BAR" not in result.stdout  # the bar needs the published number of runs
     out = Path("out")
     for name in ARTEFACTS:
         assert (out / name).stat().st_size > 0, name
@@ -114,7 +114,7 @@ def test_the_whole_pipeline_on_two_runs(invoke, monkeypatch):
     assert len((out / "runs.csv").read_text().splitlines()) == 1 + 5 * 9 * 2
     assert len((out / "agreement.csv").read_text().splitlines()) == 1 + 324
     check_page((out / "report.html").read_text(encoding="utf-8"))
-    check_nothing_is_done_again(invoke, monkeypatch, out)
+    check_nothing_is_computed_again(invoke, monkeypatch, out)
 
 
 def check_page(page):
@@ -125,7 +125,7 @@ def check_page(page):
     assert all(source.startswith("data:image/png;base64,") for source in sources)
 
 
-def check_nothing_is_done_again(invoke, monkeypatch, out):
+def check_nothing_is_computed_again(invoke, monkeypatch, out):
     def forbidden(tasks, jobs):
         assert list(tasks) == []
         return iter(())

@@ -1,4 +1,4 @@
-"""The heat maps of the published table, for cells that are known."""
+"""The heat maps of the published table, for known cells."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def test_published_cells_are_recomputed_from_the_table():
     assert cell(rate_difference(published), "koza1", -2) == 2.0
 
 
-def test_ftg_is_never_behind_in_the_published_table():
+def test_ftg_never_has_a_lower_rate_in_the_published_table():
     assert rate_difference(facts.published_table()).min() == 0.0
 
 

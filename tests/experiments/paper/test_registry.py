@@ -25,7 +25,7 @@ def test_a_registered_problem_is_found_and_can_be_run(mine):
     assert list(registered_problems())[-1] == "mine"
 
 
-def test_the_papers_problems_are_there():
+def test_the_papers_problems_are_registered():
     assert list(registered_problems())[:9] == list(__import__("fouriertree").problems.CONVENTIONAL)
     assert get_problem("lsp10") == LargeScalePolynomial(10)
     assert get_problem("lsp7") == LargeScalePolynomial(7)
@@ -53,7 +53,7 @@ def test_an_invalid_problem_is_rejected(problem, message):
     assert "bad" not in registered_problems()
 
 
-def test_a_polynomial_is_registered_under_a_name_of_its_own():
+def test_a_polynomial_is_registered_under_a_user_defined_name():
     register_problem(LargeScalePolynomial(2, coefficients=(1, 2, 3)), name="parabola")
     try:
         assert get_problem("parabola").degree == 2

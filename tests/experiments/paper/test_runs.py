@@ -1,10 +1,10 @@
-"""Single runs: what is counted, and when."""
+"""Single runs: evaluations, losses and series."""
 
 import numpy as np
 import pytest
 
 from fouriertree.experiments.paper import conventional, facts, lsp
-from fouriertree.experiments.paper.conventional import Record, met, play
+from fouriertree.experiments.paper.conventional import Record, met, run_benchmark
 from fouriertree.experiments.paper.exact import exact_loss, integer_polynomial
 from fouriertree.experiments.paper.polynomials import WatchedGP, shape_of_sum
 from fouriertree.experiments.paper.tasks import Task, perform, search_of
@@ -35,7 +35,7 @@ def test_the_same_task_gives_the_same_record(algorithm):
     ("algorithm", "first", "step"), [("(1+lambda)-GP", 1, 500), ("Canonical-GP", 500, 498)]
 )
 def test_gp_counts_at_the_end_of_a_generation(algorithm, first, step):
-    for n in play(Task("table", algorithm, "koza1", 1))["reached"]:
+    for n in run_benchmark(Task("table", algorithm, "koza1", 1))["reached"]:
         assert n is None or (n - first) % step == 0
 
 
@@ -45,7 +45,9 @@ def test_the_first_record_of_ftg_is_at_three_evaluations():
     assert record.losses[0][0] == 3
 
 
-def test_tolerances_first_met_by_the_last_basis_before_the_budget_runs_out_are_failures_as_run(monkeypatch):
+def test_tolerances_first_met_by_the_last_basis_before_the_budget_is_exhausted_are_failures_as_run(
+    monkeypatch,
+):
     tight = Budget(300, target_loss=1e-8)
     monkeypatch.setitem(conventional.BUDGETS, "table", tight)
     lost = 0
@@ -53,7 +55,7 @@ def test_tolerances_first_met_by_the_last_basis_before_the_budget_runs_out_are_f
         task, record = Task("table", "FTG", "nguyen4", seed), Record()
         ended = run(search_of(task), get_problem("nguyen4").problem(seed), tight, [record], seed)
         last = record.losses[-1][0] if ended.reason == "traverses used up" else None
-        found = play(task)
+        found = run_benchmark(task)
         assert found["reached_as_run"] == [
             None if n is not None and n == last else n for n in found["reached"]
         ]
@@ -62,7 +64,7 @@ def test_tolerances_first_met_by_the_last_basis_before_the_budget_runs_out_are_f
 
 
 # Polynomials -----------------------------------------------------------------------------------------
-def test_fast_exact_polynomials_are_those_of_plain_arithmetic():
+def test_integer_polynomials_equal_the_normal_forms_of_rational_arithmetic():
     grammar = LargeScalePolynomial(10).grammar
     for tree in RampedHalfAndHalf().draw(grammar, 0, 0, 200):
         assert integer_polynomial(tree) == normal_form(tree)
@@ -98,14 +100,14 @@ def test_a_watched_gp_is_the_same_search(algorithm):
     assert losses == sorted(losses, reverse=True)
 
 
-def test_ftg_is_shown_where_its_evaluations_are_spent():
+def test_ftg_is_placed_on_the_axis_by_its_evaluations():
     record = {"evaluations": 1300, "accepted_at": [2, 400, 1300], "series": {"loss": [3.0, 2.0, 1.0]}}
     axis = lsp.on_axis(record, "loss")
     assert axis[:4].tolist() == [3.0, 2.0, 2.0, 1.0]
     assert np.isnan(axis[4:]).all()
 
 
-def test_means_are_over_the_runs_still_alive():
+def test_means_are_over_the_runs_that_have_not_ended():
     mean, sd = lsp.mean_and_sd(np.array([[1.0, 2.0, np.nan], [3.0, np.nan, np.nan]]))
     assert mean[:2].tolist() == [2.0, 2.0]
     assert sd[:2].tolist() == [1.0, 0.0]

@@ -29,7 +29,7 @@ def test_a_single_success_has_no_spread():
     assert summary([7.0, math.nan], 2) == (7.0, 0.0, 0.0, 7.0, 7.0, 7.0, 50)
 
 
-def test_published_cells_have_the_successes_that_their_rates_were_cut_from():
+def test_published_cells_have_the_successes_that_their_rates_were_truncated_from():
     published = facts.published_table()
     assert len(published) == 324
     rates = [int(cell.successes / cell.runs * 100) for cell in published.itertuples()]

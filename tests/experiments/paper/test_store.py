@@ -1,16 +1,16 @@
-"""Records on disk, and the promise that nothing is computed twice."""
+"""Stored runs are not computed twice."""
 
 import pytest
 
-from fouriertree.experiments.paper.store import Store, read_journal
 from fouriertree.experiments.paper.tasks import Task, table_tasks
 from fouriertree.experiments.paper.workers import complete
+from fouriertree.experiments.store import Store
 
 TASKS = table_tasks(4, algorithms=("FTG", "(1+1)-GP"))
 
 
 class Computer:
-    """Counts what it computes; dies after some tasks if told so."""
+    """Keeps the tasks that it computes; interrupted after `dies_after` tasks."""
 
     def __init__(self, dies_after=None):
         self.seen = []
@@ -24,7 +24,7 @@ class Computer:
             yield task, {"seed": task.seed, "loss": float("inf")}
 
 
-def test_an_interrupted_experiment_goes_on_where_it_stopped(tmp_path):
+def test_an_interrupted_experiment_resumes_with_the_missing_tasks(tmp_path):
     first, second, third = Computer(dies_after=5), Computer(), Computer()
     with pytest.raises(KeyboardInterrupt):
         complete(TASKS, Store(tmp_path), first)
@@ -40,17 +40,13 @@ def test_records_come_back_as_they_were(tmp_path):
     assert all(store[task] == {"seed": task.seed, "loss": float("inf")} for task in TASKS)
 
 
-@pytest.mark.parametrize("torn", [b'{"key": "table/FTG', b'{"key": "a", "rec\n', b"\x00\x00\x00", b"17\n"])
-def test_a_torn_line_is_dropped_and_its_run_done_again(tmp_path, torn):
+def test_the_run_of_a_half_written_line_is_computed_again(tmp_path):
     complete(TASKS, Store(tmp_path), Computer())
-    path = next(tmp_path.glob("*.jsonl"))
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(lines[:-1]) + torn)
+    path = tmp_path / "table-1-1-gp-koza1.jsonl"
+    path.write_bytes(path.read_bytes()[:-9])
     again = Computer()
-    assert complete(TASKS, Store(tmp_path), again) == 1
-    assert len(again.seen) == 1
-    assert len(read_journal(path)) == len(lines)
-    assert sorted(path.read_bytes().splitlines(keepends=True)) == sorted(lines)
+    assert complete(TASKS, Store(tmp_path), again) == len(again.seen) == 1
+    assert complete(TASKS, Store(tmp_path), Computer()) == 0
 
 
 def test_long_runs_start_first(tmp_path):

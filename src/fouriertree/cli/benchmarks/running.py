@@ -17,17 +17,18 @@ from fouriertree.errors import unwritable
 
 if TYPE_CHECKING:
     from fouriertree.experiments.bench.plan import Plan
-    from fouriertree.experiments.bench.store import Store
     from fouriertree.experiments.bench.tasks import Task
+    from fouriertree.experiments.store import Store
 
 
 def results(plan: Plan, folder: Path, jobs: int) -> list[dict[str, Any]]:
-    """The results of all fits; those that are not in the folder are computed."""
-    from fouriertree.experiments.bench.store import Store
+    """The results of all fits: those in the folder, and the missing ones after they have been run."""
+    from fouriertree.experiments.bench.tasks import FILE
+    from fouriertree.experiments.store import Store
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        store = Store(folder)
+        store = Store(folder, FILE)
     except OSError as error:
         raise unwritable(folder, error) from None
     tasks = plan.tasks()
@@ -79,10 +80,9 @@ def conclude(
 
     goals, table = bars(records), rows(records)
     say(text_table(table))
-    keys = ("name", "measured", "goal", "holds")
     content |= {
         "rows": [asdict(row) for row in table],
-        "goals": [{key: getattr(goal, key) for key in keys} for goal in goals],
+        "goals": [{"name": g.name, "measured": g.measured, "goal": g.goal, "holds": g.ok} for g in goals],
         "output": folder,
         "report": None,
     }
@@ -96,6 +96,6 @@ def conclude(
         content["report"] = report
         say(f"report: {report}")
     if goals:
-        say("", *map(str, goals))
-    if not all(goal.holds for goal in goals):
+        say("", *(goal.line() for goal in goals))
+    if not all(goal.ok for goal in goals):
         raise typer.Exit(SHORT)

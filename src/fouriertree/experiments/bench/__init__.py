@@ -1,1 +1,1 @@
-"""Benchmarks: laws to find again and tables to predict, solved by this package and by other systems, judged alike."""
+"""Benchmarks: ground-truth and black-box problems, solved by this package and by other systems under the same rules."""

@@ -1,4 +1,4 @@
-"""A case: data for training, data for testing, and the law behind them where it is known."""
+"""A case: a training set, a test set, and the ground-truth law where it is known."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["Array", "Data", "with_noise"]
 
 @dataclass(frozen=True)
 class Data:
-    """Rows to train on and rows to test on, with columns x0, x1, …; `truth` is a SymPy expression over `symbols`.
+    """A training and a test set with features x0, x1, …; `truth` is a SymPy expression over `symbols`.
 
-    `law` is the name of a form that the formula of a table of measurements must have.
+    `law` names the form that the expression of a table of measurements must have.
     """
 
     X: Array
@@ -29,7 +29,7 @@ class Data:
 
     @property
     def box(self) -> Array:
-        """Smallest and largest value of every column, training and test rows together: (n_columns, 2)."""
+        """Smallest and largest value of every feature over both sets: (n_features, 2)."""
         both = np.vstack([self.X, self.X_test])
         return np.column_stack([both.min(axis=0), both.max(axis=0)])
 

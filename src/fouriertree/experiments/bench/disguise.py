@@ -1,7 +1,7 @@
-"""A disguise: the same law in other units, with its columns in another order.
+"""A disguise: the same law in other units, with its features in another order.
 
-Published laws have constants such as 1, 2 and π, which a system may guess.  Measured quantities have units, and units
-turn these constants into arbitrary numbers.  A disguise does that to any case.
+Published laws have constants such as 1, 2 and π, which a system may guess.  Units turn the constants of measured
+quantities into arbitrary numbers; a disguise does the same to any case.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from fouriertree.experiments.bench.cases import Array, Data
 from fouriertree.experiments.bench.formulas import variables
 
-#: factors are log-uniform between these: no constant stays round, and no column becomes tiny or huge
+#: bounds of the log-uniform factors: no constant stays round, and no feature becomes tiny or huge
 FACTORS = (0.2, 5.0)
 
 
@@ -25,9 +25,9 @@ class Disguise:
     Attributes
     ----------
     order : tuple of int
-        π(k): the original column behind every disguised one.
+        π(k): the original feature behind every disguised one.
     factors : tuple of float
-        aₖ > 0: the factor of every disguised column.
+        aₖ > 0: the factor of every disguised feature.
     target_factor : float
         b > 0: the factor of the target.
     """
@@ -37,11 +37,11 @@ class Disguise:
     target_factor: float
 
     @classmethod
-    def draw(cls, n_columns: int, rng: np.random.Generator) -> Disguise:
+    def draw(cls, n_features: int, rng: np.random.Generator) -> Disguise:
         """A random permutation, and random factors that are log-uniform in `FACTORS`."""
-        order = rng.permutation(n_columns)
+        order = rng.permutation(n_features)
         low, high = np.log(FACTORS)
-        *factors, target_factor = np.exp(rng.uniform(low, high, n_columns + 1)).tolist()
+        *factors, target_factor = np.exp(rng.uniform(low, high, n_features + 1)).tolist()
         return cls(tuple(order.tolist()), tuple(factors), target_factor)
 
     @property
@@ -52,7 +52,7 @@ class Disguise:
         return Disguise(tuple(order), factors, 1.0 / self.target_factor)
 
     def apply(self, data: Data) -> Data:
-        """The case in disguise: rows, target and law."""
+        """The disguised case: features, target and law."""
         symbols = tuple(variables(self.columns(data.box.T)[0].tolist()))
         return replace(
             data,
@@ -66,12 +66,12 @@ class Disguise:
         )
 
     def columns(self, X: Array) -> Array:
-        """Disguised rows: (n_rows, n_columns)."""
-        # Rows one after the other, as without a disguise: some systems ask for that.
+        """Disguised features: (n_rows, n_features)."""
+        # C-contiguous, as without a disguise: some systems require it.
         return np.ascontiguousarray(X[:, list(self.order)] * np.array(self.factors))
 
     def formula(self, formula: Any, old: tuple[Any, ...], new: tuple[Any, ...]) -> Any:
-        """A formula over the symbols `old` as one over the disguised columns `new`, for the disguised target."""
+        """An expression over the symbols `old` as one over the disguised features `new`, for the disguised target."""
         units = {old[j]: new[k] / self.factors[k] for k, j in enumerate(self.order)}
         return self.target_factor * formula.subs(units, simultaneous=True)
 
@@ -87,10 +87,10 @@ class Disguise:
         if law is None:
             return None
         kind, *texts = law.split()
-        numbers = [float(texts[k]) for k in self.order]
+        constants = [float(texts[k]) for k in self.order]
         if kind == "log-power":
-            # A recorded logarithm times b has b times the exponents.
-            numbers = [self.target_factor * number for number in numbers]
+            # b times a recorded logarithm has b times the exponents.
+            constants = [self.target_factor * constant for constant in constants]
         if kind == "exponential":
-            numbers = [number / a for number, a in zip(numbers, self.factors, strict=True)]
-        return " ".join([kind, *map(str, numbers)])
+            constants = [constant / a for constant, a in zip(constants, self.factors, strict=True)]
+        return " ".join([kind, *map(str, constants)])

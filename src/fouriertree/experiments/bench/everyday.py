@@ -1,8 +1,8 @@
 """A generator of everyday laws: sums of two or three terms, as engineers write them.
 
-A law is y = Σₖ cₖ·Πⱼ gₖⱼ(xⱼ) with two or three terms.  Every term is a number times a product of one to three of x, x²,
-1/x, √x, exp(−a·x), exp(−a·x²), sin(a·x), cos(a·x), log x, tanh(a·x), 1/(a + x) and a + x over different variables.
-There are one to five variables, all uniform in [0.5, 4], and std(term) ≥ 0.15·std(y) for every term.
+A law is y = Σₖ cₖ·Πⱼ gₖⱼ(xⱼ) with two or three terms.  Every term is a coefficient times a product of one to three of
+x, x², 1/x, √x, exp(−a·x), exp(−a·x²), sin(a·x), cos(a·x), log x, tanh(a·x), 1/(a + x) and a + x over different
+variables.  There are one to five variables, all uniform in [0.5, 4], and std(term) ≥ 0.15·std(y) for every term.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from fouriertree.experiments.bench.formulas import Array
 
 #: every variable is uniform between these
 LOW, HIGH = 0.5, 4.0
-#: the least standard deviation of a term, as a share of the target's
+#: smallest standard deviation of a term, as a fraction of the target's
 SPREAD = 0.15
-#: the share that the generator asks for: it estimates deviations from a sample, and another sample must agree
+#: the fraction required on the generator's sample, higher so that other samples satisfy SPREAD, too
 SPREAD_OF_SAMPLE, SAMPLE = 1.2 * SPREAD, 4000
-#: constants are log-uniform between these, and have two digits
+#: bounds of the log-uniform constants, which have two digits
 COEFFICIENTS, INNER_CONSTANTS = (0.3, 5.0), (0.3, 3.0)
-#: how often laws have one to five variables, and terms one to three factors
+#: probabilities of one to five variables in a law, and of one to three factors in a term
 VARIABLES, FACTORS = (0.2, 0.4, 0.25, 0.075, 0.075), (0.4, 0.5, 0.1)
 
-#: what a factor looks like as text, and its values
+#: text and values of a factor
 Family = tuple[str, Callable[[Array, float], Array]]
 FAMILIES: Mapping[str, Family] = {
     "x": ("*{x}", lambda x, a: x),
@@ -49,7 +49,7 @@ AFFINE = ("x", "a + x")
 
 @dataclass(frozen=True)
 class Factor:
-    """A univariate function of variable x{variable} with the inner constant `a`, which some families do not have."""
+    """A univariate function of x{variable} with the inner constant `a`, which some families ignore."""
 
     family: str
     variable: int
@@ -65,7 +65,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class Term:
-    """A number times a product of factors over different variables."""
+    """A coefficient times a product of factors over different variables."""
 
     coefficient: float
     factors: tuple[Factor, ...]
@@ -88,12 +88,12 @@ class Law:
 
     @property
     def formula(self) -> str:
-        """The law as text that SymPy reads."""
+        """The law as text for SymPy."""
         return " + ".join(map(str, self.terms)).replace("+ -", "- ")
 
     @property
     def fact(self) -> dict[str, Any]:
-        """Formula and ranges, as the published laws are written down."""
+        """Formula and ranges, in the format of the published laws."""
         return {"formula": self.formula, "ranges": {f"x{j}": [LOW, HIGH] for j in range(self.n_variables)}}
 
     def spreads(self, X: Array) -> Array:
@@ -104,27 +104,13 @@ class Law:
 
 @cache
 def generate(seed: int, index: int) -> Law:
-    """The law number `index` of a seed, a pure function of both.
+    """The law number `index` of the non-negative `seed`, with the properties listed above: a pure function of both.
 
-    Parameters
-    ----------
-    seed : int
-        Seed of a family of laws; not negative.
-    index : int
-        Number of the law within the family; not negative.
-
-    Returns
-    -------
-    Law
-        A law with the properties that the head of this module states.
-
-    Examples
-    --------
     >>> generate(0, 2).formula == generate(0, 2).formula
     True
     """
     rng = np.random.default_rng([seed, index])
-    # Drawn once: laws of few variables are proper more often, and would crowd out the others.
+    # Outside the loop: laws of few variables are proper more often and would be overrepresented.
     n_variables, n_terms = 1 + int(rng.choice(len(VARIABLES), p=VARIABLES)), int(rng.integers(2, 4))
     while True:
         law = Law(n_variables, tuple(draw_term(n_variables, rng) for _ in range(n_terms)))
@@ -154,7 +140,7 @@ def constant(low: float, high: float, rng: np.random.Generator) -> float:
 
 
 def proper(law: Law) -> bool:
-    """Whether every variable occurs and no two terms are one term in disguise."""
+    """Whether every variable occurs and no two terms can be merged."""
     used = {factor.variable for term in law.terms for factor in term.factors}
     return len(used) == law.n_variables and not any(merge(*pair) for pair in combinations(law.terms, 2))
 

@@ -1,7 +1,7 @@
-"""Forms that laws of measured quantities have, up to constants that nature or units chose.
+"""Forms of the laws of measured quantities, up to constants of nature and units.
 
-A form is checked by the differential equation that characterises it, on many points: what a formula looks like does not
-matter, and no simplification can fail.
+A form is checked numerically, by the differential equation that characterises it, so that the check depends neither on
+how an expression is written nor on symbolic simplification.
 """
 
 from __future__ import annotations
@@ -14,66 +14,67 @@ import numpy as np
 from fouriertree.experiments.bench.cases import Array, Data
 from fouriertree.experiments.bench.formulas import evaluate
 
-#: a rate in an exponent may be off by this share
+#: relative tolerance of a rate in an exponent
 RATE = 0.1
-#: a logarithmic derivative that should be constant may stray by so much, which lets rounding in a formula pass
+#: tolerance of a logarithmic derivative that should be constant, which allows for rounded constants
 STRAY = 1e-3
 POINTS = 100
 
 
 def has_form(formula: Any, data: Data) -> bool:
-    """Whether a formula has the form that `data.law` names: `power e₀ e₁ …`, `log-power …` or `exponential k`."""
+    """Whether an expression has the form `data.law`: `power e₀ e₁ …`, `log-power …` or `exponential k`."""
     assert data.law is not None
-    kind, *numbers = data.law.split()
+    kind, *constants = data.law.split()
     check: Callable[[Any, Sequence[Any], list[float], Array], bool]
     check = {"power": is_power, "log-power": is_log_power, "exponential": is_exponential}[kind]
-    return check(formula, data.symbols, [float(number) for number in numbers], between(data.X))
+    return check(formula, data.symbols, [float(constant) for constant in constants], between(data.X))
 
 
 def between(X: Array) -> Array:
-    """Points among the rows, from the lower quartile of each column upwards: far below it may be a lone −1000."""
+    """Uniform points from the lower quartile to the maximum of each feature; outliers such as −1000 lie below."""
     rng = np.random.default_rng(0)
     return rng.uniform(np.quantile(X, 0.25, axis=0), X.max(axis=0), (POINTS, X.shape[1]))
 
 
 def is_power(formula: Any, symbols: Sequence[Any], exponents: Sequence[float], points: Array) -> bool:
-    """c·Π xⱼ^eⱼ, which is to say xⱼ·∂f/∂xⱼ = eⱼ·f for every j.
+    """c·Π xⱼ^eⱼ, characterised by xⱼ·∂f/∂xⱼ = eⱼ·f for every j.
 
     >>> import sympy
     >>> a, points = sympy.Symbol("a", positive=True), np.linspace(1.0, 9.0, 9)[:, None]
     >>> is_power(365.2 * sympy.sqrt(a) * a, [a], [1.5], points), is_power(365.2 * a + 9, [a], [1.0], points)
     (True, False)
     """
-    import sympy
-
-    value = evaluate(formula, symbols, points)
     with np.errstate(all="ignore"):
-        found = [
-            points[:, j] * evaluate(sympy.diff(formula, symbol), symbols, points) / value
-            for j, symbol in enumerate(symbols)
-        ]
-    return all(bool(np.all(np.abs(f - e) <= STRAY)) for f, e in zip(found, exponents, strict=True))
+        elasticities = log_derivatives(formula, symbols, points) / evaluate(formula, symbols, points)
+    return near(elasticities, exponents)
 
 
 def is_log_power(formula: Any, symbols: Sequence[Any], exponents: Sequence[float], points: Array) -> bool:
-    """log(c·Π xⱼ^eⱼ), the law of a quantity that was recorded as a logarithm: xⱼ·∂f/∂xⱼ = eⱼ for every j.
+    """log(c·Π xⱼ^eⱼ), for a quantity recorded as a logarithm, characterised by xⱼ·∂f/∂xⱼ = eⱼ for every j.
 
     >>> import sympy
     >>> r, points = sympy.Symbol("r", positive=True), np.linspace(1.0, 9.0, 9)[:, None]
     >>> is_log_power(sympy.log(7 / r**2), [r], [-2.0], points), is_log_power(7 / r**2, [r], [-2.0], points)
     (True, False)
     """
+    return near(log_derivatives(formula, symbols, points), exponents)
+
+
+def log_derivatives(formula: Any, symbols: Sequence[Any], points: Array) -> Array:
+    """xⱼ·∂f/∂xⱼ at every point: (n_features, n_points)."""
     import sympy
 
-    found = [
-        points[:, j] * evaluate(sympy.diff(formula, symbol), symbols, points)
-        for j, symbol in enumerate(symbols)
-    ]
-    return all(bool(np.all(np.abs(f - e) <= STRAY)) for f, e in zip(found, exponents, strict=True))
+    slopes = [evaluate(sympy.diff(formula, symbol), symbols, points) for symbol in symbols]
+    return points.T * np.array(slopes)
+
+
+def near(found: Array, exponents: Sequence[float]) -> bool:
+    """Whether every row is its exponent at all points, up to `STRAY`."""
+    return bool(np.all(np.abs(found - np.array(exponents)[:, None]) <= STRAY))
 
 
 def is_exponential(formula: Any, symbols: Sequence[Any], rates: Sequence[float], points: Array) -> bool:
-    """a + b·exp(k·x) with k within 10 % of the law's, which is to say that f″/f′ is the constant k.
+    """a + b·exp(k·x) with k within 10 % of the law's, characterised by f″/f′ = k.
 
     >>> import sympy
     >>> n, points = sympy.Symbol("n", real=True), np.linspace(0.0, 6.0, 9)[:, None]

@@ -1,4 +1,4 @@
-"""Formulas as text, as SymPy expressions and as functions of arrays."""
+"""Expressions as text, in SymPy and as functions of arrays."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Symbols = Mapping[str, Any]
 
-#: what gplearn takes for zero
+#: gplearn treats smaller arguments as zero
 GUARD = 0.001
 
 
 def variables(lows: Sequence[float]) -> list[Any]:
-    """x0, x1, …: SymPy symbols that know the signs of their columns, given the smallest value of each.
+    """SymPy symbols x0, x1, … with assumptions about their signs, from the smallest value of each feature.
 
-    On data without negative numbers √(x²) and x are one law, and a judge must be able to see that.
+    On data without negative values, √(x²) and x are the same law.
     """
     import sympy
 
@@ -32,7 +32,7 @@ def sign(low: float) -> dict[str, bool]:
 
 
 def parse(text: str, symbols: Symbols) -> Any:
-    """The SymPy expression of a formula; `symbols` by name, and the functions that systems write.
+    """The SymPy expression of a formula, with `symbols` by name and the function names that the systems print.
 
     >>> import sympy
     >>> parse("square(x0) + 2^x0", {"x0": sympy.Symbol("x0")})
@@ -53,7 +53,7 @@ def parse(text: str, symbols: Symbols) -> Any:
         "max": sympy.Max,
         "pdiv": lambda a, b: sympy.Piecewise((1, sympy.Eq(b, 0)), (a / b, True)),
         "plog": lambda a: sympy.Piecewise((0, sympy.Eq(a, 0)), (sympy.log(sympy.Abs(a)), True)),
-        # Opaque: conditions inside of conditions are more than SymPy can turn into a function of arrays.
+        # Opaque: lambdify cannot handle nested conditions.
         "guarded": sympy.Function("guarded"),
     }
     return sympy.parse_expr(text.replace("^", "**"), local_dict={**functions, **symbols})
@@ -67,19 +67,19 @@ def harmonic(x: Array) -> Array:
 
 
 def guarded(a: Array, guard: Array, otherwise: Array) -> Array:
-    """What gplearn takes: a, and another value where its guard is almost zero."""
+    """gplearn's protected operators: a, or `otherwise` where the guard is nearly zero."""
     return np.where(np.abs(guard) > GUARD, a, otherwise)
 
 
-OWN = {"harmonic": harmonic, "guarded": guarded}
+FUNCTIONS = {"harmonic": harmonic, "guarded": guarded}
 
 
 def compiled(formula: Any, symbols: Sequence[Any]) -> Callable[[Array], Array]:
-    """A SymPy expression as a function of rows: (n_rows, n_columns) -> (n_rows,); NaN where it is not real."""
+    """A SymPy expression as a function of rows: (n_rows, n_features) -> (n_rows,); NaN where it is not real."""
     import sympy
 
-    # Not with the module "scipy": SymPy writes a factor times a harmonic number without the brackets it needs there.
-    function = sympy.lambdify(list(symbols), formula, modules=[OWN, "numpy"], cse=True)
+    # Not with the module "scipy": SymPy omits parentheses around harmonic numbers there.
+    function = sympy.lambdify(list(symbols), formula, modules=[FUNCTIONS, "numpy"], cse=True)
 
     def values(X: Array) -> Array:
         with np.errstate(all="ignore"):

@@ -1,16 +1,16 @@
-"""Whether a formula is the law: SRBench's symbolic rule, and two numerical ones.
+"""Criteria of recovery: SRBench's symbolic criterion, and two numerical ones.
 
 `symbolic`
-    SRBench's rule: after simplification and rounding, model − truth is a constant, or model/truth is a constant other
-    than zero, and the test R² is above 0.5.  Constants are rounded to three decimals, as there.  That erases constants
-    of nature and spoils those of data in odd units; so a formula also passes with four significant digits, or with
-    three decimals in units of powers of ten in which no column and no target is tiny or huge, where it may also be
-    expanded or divided by its leading coefficients first.
+    SRBench's criterion: after simplification and rounding, model − truth is a constant, or model/truth is a constant
+    other than zero, and the test R² is above 0.5.  Constants are rounded to three decimals, as there.  That erases
+    constants of nature and distorts those of data in odd units; so an expression also passes with four significant
+    digits, or with three decimals in units of powers of ten in which no feature and no target is tiny or huge, where
+    it may also be expanded or divided by its leading coefficients first.
 `exact`
-    The relative root mean square error on clean test rows is at most 1e-6; after training with noise, at most 1e-3.
+    The relative root mean square error on the clean test set is at most 1e-6; after training with noise, at most 1e-3.
 `equivalent`
     On points of a box 10 % wider on either side than the data, computed with 30 digits, model − truth is constant to
-    1e-9 of the truth's deviation, or model/truth to 1e-9.  It catches forms that SymPy cannot bring together.
+    1e-9 of the truth's standard deviation, or model/truth to 1e-9.  It accepts forms that SymPy cannot unify.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from fouriertree.experiments.bench.formulas import GUARD, evaluate
 from fouriertree.experiments.bench.rounding import DECIMALS, Units, as_they_are, in_forms, simplified
 
 EXACT, EXACT_WITH_NOISE, EQUIVALENT = 1e-6, 1e-3, 1e-9
-#: SRBench does not look at models below this R²
+#: SRBench rejects models below this R²
 LEAST_R2 = 0.5
 POINTS, DIGITS = 200, 30
-#: rounding moves a formula a little: one that is further than this from every multiple and every shift of the truth, or
-#: still so far after rounding, is another law, and numbers tell that much faster than algebra
+#: tolerances of a numerical pre-check, before and after rounding: an expression further than this from every multiple
+#: and every shift of the truth is another law, and values show that much faster than algebra
 FAR_OFF, FAR_OFF_ROUNDED = 0.02, 0.003
-#: coefficients that are zero in so many decimals
+#: smaller coefficients are zero to `DECIMALS` decimals
 SMALL = 0.5 * 10**-DECIMALS
 
 
 def r2(y: Array, predicted: Array) -> float:
-    """1 − Σ(y − ŷ)²/Σ(y − ȳ)²; −∞ where a prediction is not a finite number."""
+    """1 − Σ(y − ŷ)²/Σ(y − ȳ)²; −∞ where a prediction is not finite."""
     if not np.isfinite(predicted).all():
         return -np.inf
     with np.errstate(over="ignore"):
@@ -45,7 +45,7 @@ def r2(y: Array, predicted: Array) -> float:
 
 
 def relative_error(y: Array, predicted: Array) -> float:
-    """‖y − ŷ‖/‖y‖; ∞ where a prediction is not a finite number."""
+    """‖y − ŷ‖/‖y‖; ∞ where a prediction is not finite."""
     if not np.isfinite(predicted).all():
         return np.inf
     return float(np.linalg.norm(y - predicted) / (np.linalg.norm(y) or 1.0))
@@ -55,14 +55,14 @@ def exact(error: float, noise: float) -> bool:
     return error <= (EXACT if noise == 0.0 else EXACT_WITH_NOISE)
 
 
-# The numerical form of the rule -------------------------------------------------------------------------------------
+# The numerical criterion --------------------------------------------------------------------------------------------
 def equivalent(model: Any, data: Data, tolerance: float = EQUIVALENT) -> bool:
-    """Whether model − truth or model/truth is constant on points that the model was not trained on."""
+    """Whether model − truth or model/truth is constant on points outside the training set."""
     points = around(data)
     m, t = (precise(formula, data.symbols, points) for formula in (model, data.truth))
     known = sum(value is not None for value in t)
     both = [(a, b) for a, b in zip(m, t, strict=True) if a is not None and b is not None]
-    # A model that is undefined where the truth is not is another function.
+    # A model with a smaller domain than the truth is another function.
     if known < POINTS // 4 or len(both) < 0.9 * known:
         return False
     return shifted_or_scaled([a for a, _ in both], [b for _, b in both], tolerance)
@@ -86,7 +86,7 @@ def shifted_or_scaled(m: Sequence[Any], t: Sequence[Any], tolerance: float) -> b
 
 
 def around(data: Data) -> Array:
-    """Points of the data's box widened by a tenth on either side; columns keep the signs they have: (POINTS, n)."""
+    """Points of the data's box, wider by a tenth on either side without change of sign: (POINTS, n_features)."""
     rng = np.random.default_rng(len(data.symbols))
     low, high = data.box.T
     span = high - low
@@ -112,9 +112,9 @@ def precise(formula: Any, symbols: Sequence[Any], points: Array) -> list[Any]:
     return values
 
 
-# The symbolic form of the rule --------------------------------------------------------------------------------------
+# The symbolic criterion ---------------------------------------------------------------------------------------------
 def symbolic(model: Any, data: Data) -> bool:
-    """SRBench's rule with constants rounded as there; or in units of powers of ten, in one of several forms."""
+    """SRBench's criterion with constants rounded as there; or in units of powers of ten, in one of several forms."""
     truth, points = data.truth, around(data)
     if not near(model, truth, data.symbols, points, FAR_OFF):
         return False
@@ -130,7 +130,7 @@ def symbolic(model: Any, data: Data) -> bool:
 
 
 def near(model: Any, truth: Any, symbols: Sequence[Any], points: Array, tolerance: float) -> bool:
-    """Whether the rule can hold at all."""
+    """A necessary condition of the criterion, checked by values."""
     m, t = (evaluate(formula, symbols, points) for formula in (model, truth))
     good = np.isfinite(m) & np.isfinite(t)
     return bool(

@@ -1,4 +1,4 @@
-"""The names of suites and cases, and the facts about them; imports nothing heavy, for completion in a shell."""
+"""Names of suites and cases, and their facts; imports nothing heavy, so that shell completion is fast."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SUITES = (FEYNMAN, CLASSIC, STROGATZ, SRSD, EVERYDAY, FIRST_PRINCIPLES, BLACKBOX
 MEASURED = (FIRST_PRINCIPLES, BLACKBOX)
 #: suites without a known law
 NOISY = (BLACKBOX, FOLDER)
-#: suffixes of tables of one's own
+#: suffixes of user tables
 TABLES = (".csv", ".tsv", ".parquet", ".xlsx")
 
 
@@ -38,7 +38,7 @@ def case_names(suite: str, folder: Path | None = None) -> list[str]:
 
 
 def case_name(path: Path) -> str:
-    """What a table of one's own is called: without its suffix, if that is the usual one.
+    """The case of a user table: the file name, without the suffix .csv.
 
     >>> case_name(Path("mine/line.csv")), case_name(Path("mine/line.parquet"))
     ('line', 'line.parquet')
@@ -61,7 +61,7 @@ def quick_names(suite: str) -> list[str]:
 
 
 def generated_name(seed: int, index: int) -> str:
-    """The name of a generated everyday law, from which alone it can be generated again.
+    """The name of a generated everyday law, which determines the law.
 
     >>> generated_name(5, 3)
     'everyday_g5_03'
@@ -79,5 +79,5 @@ def generated_law(name: str) -> tuple[int, int] | None:
     if found is None:
         return None
     seed, index = int(found[1]), int(found[2])
-    # One law has one name, or results would be stored twice.
+    # Only the canonical name, so that no result is stored twice.
     return (seed, index) if generated_name(seed, index) == name else None

@@ -1,4 +1,4 @@
-"""What a benchmark consists of: suites, cases, systems, noises and seeds, multiplied out."""
+"""The tasks of a benchmark: the product of cases, systems, noise levels and seeds."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ from fouriertree.experiments.bench.tasks import Task
 
 @dataclass(frozen=True)
 class Plan:
-    """`cases` are names, none for all of them; `data` holds measured tables, `folder` the tables of a user.
+    """Options of a benchmark; no `cases` are all of them, `data` holds measured tables, `folder` user tables.
 
-    With `generate`, so many laws of `generator_seed` take the place of the published ones of the suite everyday: a rate
-    is about the ones or the others.
+    With `generate`, that number of laws of `generator_seed` replace the published ones of the suite everyday.
     """
 
     suites: Sequence[str]
@@ -47,7 +46,7 @@ class Plan:
         return [(suite, name) for suite in self.suites for name in self.names_of(suite)]
 
     def names_of(self, suite: str) -> list[str]:
-        """The cases of a suite; a generated law that is named is one of them, for its name says how it is made."""
+        """The cases of a suite, with the generated laws that `cases` names."""
         if suite != EVERYDAY:
             return case_names(suite, self.folder)
         generated = [generated_name(self.generator_seed, k) for k in range(self.generate)]
@@ -55,7 +54,7 @@ class Plan:
         return [*(generated or case_names(suite)), *named]
 
     def chosen_cases(self) -> list[tuple[str, str]]:
-        """Those of the cases that are asked for."""
+        """The cases that were asked for."""
         every = self.every_case()
         if self.cases:
             return [(suite, name) for suite, name in every if name in self.cases]
@@ -64,11 +63,11 @@ class Plan:
         return every
 
     def in_short_list(self, suite: str, name: str) -> bool:
-        """Tables of one's own and generated laws are as many as their user wants."""
+        """Whether `quick` keeps a case; it always keeps user tables and generated laws."""
         return suite == FOLDER or generated_law(name) is not None or name in quick_names(suite)
 
     def tasks(self) -> list[Task]:
-        """All fits; the systems take turns on every case, so that half a run compares them on half the cases."""
+        """All fits, case by case, so that an interrupted benchmark compares the systems on the same cases."""
         return [
             Task(suite, case, noise, system, seed, self.disguise, self.seconds, self.rows)
             for suite, case in self.chosen_cases()
@@ -78,11 +77,11 @@ class Plan:
         ]
 
     def noises_of(self, suite: str) -> list[float]:
-        """A table of measurements has noise enough."""
+        """No noise is added to tables of measurements."""
         return [0.0] if suite in (*MEASURED, FOLDER) else list(dict.fromkeys(self.noises))
 
     def systems_of(self, suite: str) -> list[str]:
-        """A table without a known law is compared with a linear model."""
+        """The linear baseline is added for tables without a known law."""
         return list(dict.fromkeys([*self.systems, LINEAR] if suite in NOISY else self.systems))
 
     def folder_of(self, task: Task) -> Path | None:

@@ -1,4 +1,4 @@
-"""Two pictures: laws found as noise grows, and accuracy against size on tables of measurements."""
+"""Two figures: recovery rate by noise level, and accuracy against size on black-box tables."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from fouriertree.experiments.bench.summary import Row
 from fouriertree.experiments.bench.systems import OURS
+from fouriertree.plotting.canvas import new_figure
 
 COLOURS = {
     OURS: "#1f5fa8",
@@ -28,7 +29,7 @@ def style(system: str) -> dict[str, Any]:
 
 
 def solved_by_noise(rows: Sequence[Row], path: Path) -> None:
-    """Bars: the share of laws found; a panel per level of noise, a group per suite, a bar per system."""
+    """Bar charts of recovery rates: a panel per noise level, a group per suite, a bar per system."""
     noises = sorted({row.noise for row in rows})
     suites, systems = (
         list(dict.fromkeys(names)) for names in zip(*((r.suite, r.system) for r in rows), strict=True)
@@ -39,14 +40,14 @@ def solved_by_noise(rows: Sequence[Row], path: Path) -> None:
     for axes, noise in zip(panels, noises, strict=True):
         bars(axes, [row for row in rows if row.noise == noise], suites, systems)
         axes.set_title(f"noise {noise:g}" if noise else "without noise", fontsize=10, loc="left")
-        axes.set_ylabel("laws found (%)")
+        axes.set_ylabel("laws recovered (%)")
     panels[-1].set_xticks(np.arange(len(suites)), suites)
     legend(figure, panels[0])
     save(figure, path)
 
 
 def bars(axes: Any, rows: Sequence[Row], suites: Sequence[str], systems: Sequence[str]) -> None:
-    """A group of bars per suite, with their heights above them."""
+    """A group of labelled bars per suite."""
     width = 0.8 / len(systems)
     for k, system in enumerate(systems):
         shares = {row.suite: 100.0 * row.solved for row in rows if row.system == system}
@@ -63,7 +64,7 @@ def bars(axes: Any, rows: Sequence[Row], suites: Sequence[str], systems: Sequenc
 
 
 def accuracy_by_size(rows: Sequence[Row], path: Path) -> None:
-    """Points: the median R² on test rows against the median number of nodes, one per system."""
+    """Scatter plot of median test R² against median number of nodes, a point per system."""
     figure = new_figure(6.6, 4.2)
     axes = figure.subplots()
     for row in rows:
@@ -72,34 +73,24 @@ def accuracy_by_size(rows: Sequence[Row], path: Path) -> None:
     axes.set_xscale("log")
     sizes, accuracies = [row.size for row in rows], [row.r2 for row in rows]
     axes.set_xlim(0.7 * min(sizes), 1.4 * max(sizes))
-    room = max(0.02, 0.15 * (max(accuracies) - min(accuracies)))
-    axes.set_ylim(min(accuracies) - room, max(accuracies) + room)
-    whole_numbers(axes.xaxis)
-    axes.set_xlabel("median size of the formula (nodes)")
-    axes.set_ylabel("median R² on test rows")
+    margin = max(0.02, 0.15 * (max(accuracies) - min(accuracies)))
+    axes.set_ylim(min(accuracies) - margin, max(accuracies) + margin)
+    integer_ticks(axes.xaxis)
+    axes.set_xlabel("median size (nodes)")
+    axes.set_ylabel("median test R²")
     axes.set_title("up and to the left is better", fontsize=10)
     plain(axes)
     legend(figure, axes)
     save(figure, path)
 
 
-def whole_numbers(axis: Any) -> None:
-    """10, 20, 50 on a logarithmic axis, and not 2 × 10¹."""
+def integer_ticks(axis: Any) -> None:
+    """Ticks 10, 20, 50 on a logarithmic axis, not 2 × 10¹."""
     from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axis.set_major_formatter(ScalarFormatter())
     axis.set_minor_formatter(NullFormatter())
-
-
-def new_figure(width: float, height: float) -> Any:
-    """A figure of its own, without pyplot: no window system, no global state."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
 
 
 def plain(axes: Any) -> None:
@@ -109,7 +100,7 @@ def plain(axes: Any) -> None:
 
 
 def legend(figure: Any, axes: Any) -> None:
-    """Beside the axes, where it covers nothing."""
+    """A legend beside the axes."""
     figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper", frameon=False)
 
 

@@ -1,7 +1,7 @@
-"""Formulas with rounded constants, in forms that make the constants of two formulas comparable.
+"""Expressions with rounded constants, in normal forms that make the constants of two expressions comparable.
 
-A fitted formula carries the law's constants in its own arrangement: 0.5·(2x + 6) or x + 3, a·x/(b·y) or c·x/y.  Rounded
-as they stand they would differ, so each formula is also brought to forms in which an arrangement has one choice less.
+A fitted expression may arrange the law's constants differently: 0.5·(2x + 6) or x + 3, a·x/(b·y) or c·x/y.  Rounded
+constants of different arrangements differ, so each expression is also brought to forms with fewer arrangements.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fouriertree.experiments.bench.cases import Array, Data
 from fouriertree.experiments.bench.formulas import size
 
 DECIMALS, SIGNIFICANT = 3, 4
-#: SymPy's simplification of larger formulas takes minutes and seldom changes them
+#: SymPy takes minutes to simplify larger expressions and seldom changes them
 LARGEST = 120
 
 Rounding = Callable[[Any], float]
@@ -31,7 +31,7 @@ def significant(value: Any) -> float:
 
 
 def rounded(formula: Any, rounding: Rounding) -> Any:
-    """The formula with every number that is not an integer rounded, as an exact fraction.
+    """The expression with every constant that is not an integer rounded, as an exact fraction.
 
     >>> import sympy
     >>> x = sympy.Symbol("x")
@@ -41,19 +41,19 @@ def rounded(formula: Any, rounding: Rounding) -> Any:
     import sympy
 
     numeric = decimal(formula)
-    numbers = {value: sympy.Rational(repr(rounding(value))) for value in numeric.atoms(sympy.Float)}
-    return numeric.xreplace(numbers)
+    constants = {value: sympy.Rational(repr(rounding(value))) for value in numeric.atoms(sympy.Float)}
+    return numeric.xreplace(constants)
 
 
 def decimal(formula: Any) -> Any:
-    """The formula with π, roots and fractions as decimal numbers, inside functions too, where SymPy keeps them."""
+    """The expression with π, roots and fractions as decimals, inside functions too."""
     if formula.is_number:
         return formula if formula.is_Integer else formula.evalf(17)
     return formula.func(*map(decimal, formula.args)) if formula.args else formula
 
 
 def simplified(formula: Any) -> Any:
-    """SymPy's simplest form, which never has more nodes than the formula."""
+    """SymPy's simplified form, unless it has more nodes than the expression."""
     import sympy
 
     nodes = size(formula)
@@ -71,7 +71,7 @@ def as_they_are(model: Any, truth: Any) -> Iterator[Pair]:
 
 
 def in_forms(model: Any, truth: Any) -> Iterator[Pair]:
-    """Model and truth with three decimals in one form after the other; lazily, for each costs time."""
+    """Model and truth with three decimals in one form after the other; lazily, because forms are expensive."""
     for form in (as_it_stands, simplified, expanded, monic):
         yield pair([form(formula) for formula in (model, truth)], decimals)
 
@@ -92,9 +92,9 @@ def expanded(formula: Any) -> Any:
 
 
 class Units:
-    """Powers of ten in which columns are between 0.01 and 10 and the target between 1 and 1000, by root mean square.
+    """Powers of ten in which features are between 0.01 and 10 and the target between 1 and 1000, by root mean square.
 
-    Three decimals there are no less strict than SRBench's are for its own data, which stay as they are.
+    Three decimals there are no less strict than for SRBench's own data, which stay unscaled.
     """
 
     def __init__(self, data: Data) -> None:
@@ -103,7 +103,7 @@ class Units:
         self.target = power_of_ten(data.y, 0, 2)
 
     def of_formula(self, formula: Any) -> Any:
-        """The formula for columns and target measured in these units."""
+        """The expression for features and target in these units."""
         import sympy
 
         ten = sympy.Integer(10)
@@ -127,7 +127,7 @@ def power_of_ten(values: Array, low: int, high: int) -> int:
 
 # Sums with a leading coefficient of one ------------------------------------------------------------------------------
 def monic(formula: Any) -> Any:
-    """The formula with every sum divided by its leading coefficient, and without the factor in front of all.
+    """The expression with every sum divided by its leading coefficient, and without the overall factor.
 
     >>> import sympy
     >>> x, y = sympy.symbols("x y", positive=True)
@@ -160,7 +160,7 @@ def split(formula: Any) -> tuple[Any, Any]:
 
 
 def inside(argument: Any) -> Any:
-    """The argument of a function, whose factor cannot leave it."""
+    """The argument of a function, with its factor."""
     coefficient, body = split(argument)
     return coefficient * body
 
@@ -175,7 +175,7 @@ def split_sum(formula: Any) -> tuple[Any, Any]:
 
 
 def split_power(base: Any, exponent: Any) -> tuple[Any, Any]:
-    """cᵖ·bᵖ; of a negative c only the size leaves a root."""
+    """cᵖ·bᵖ; with |c|ᵖ·(−b)ᵖ for negative c under a root."""
     c, b = split(base)
     if c.is_negative and not exponent.is_integer:
         return (-c) ** exponent, (-b) ** exponent
@@ -183,7 +183,7 @@ def split_power(base: Any, exponent: Any) -> tuple[Any, Any]:
 
 
 def shape(formula: Any) -> tuple[int, str]:
-    """An order of terms that their constants do not matter for."""
+    """A sort key of terms that does not depend on their constants."""
     import sympy
 
     blank = formula.xreplace({value: sympy.Integer(1) for value in formula.atoms(sympy.Float)})

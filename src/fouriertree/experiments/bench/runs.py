@@ -1,4 +1,4 @@
-"""Tasks in processes of their own, some at a time, each with limits that it cannot talk its way out of."""
+"""Tasks in worker processes, several at a time, each killed at its time limits."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from fouriertree.experiments.bench.store import Record, Store
 from fouriertree.experiments.bench.systems import LINEAR
 from fouriertree.experiments.bench.tasks import STAGES, Task
 from fouriertree.experiments.bench.worker import stages
+from fouriertree.experiments.store import Record, Store
+from fouriertree.experiments.threads import ONE_THREAD
 
-#: every system computes with one thread
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-#: seconds for imports, compilers and the warm-up; for test rows; for the structure, which has a limit of its own that
-#: is shorter; for the symbolic rule; for the size
+#: seconds for imports, compilation and the warm-up; for the test set; for the structure, whose fits have a shorter
+#: limit; for the symbolic criterion; for the size
 START_LIMIT, MEASURE_LIMIT, STRUCTURE_LIMIT, JUDGE_LIMIT, SIZE_LIMIT = 240.0, 60.0, 60.0, 60.0, 10.0
-#: what a record says where SymPy was out of time
+#: fields of a record where SymPy was out of time
 UNDECIDED: dict[str, Record] = {
     "structured": {"structure": False, "symbolic": False},
     "judged": {"symbolic": False},
@@ -40,18 +39,18 @@ def limits(task: Task) -> dict[str, float]:
     return dict(zip(STAGES, (START_LIMIT, fit_limit, *after), strict=True))
 
 
-class Crew:
-    """Workers that are alive, so that all of them can be sent home at once."""
+class Workers:
+    """The running worker processes, so that all of them can be killed at once."""
 
     def __init__(self) -> None:
         self._processes: set[subprocess.Popen[str]] = set()
 
     @contextmanager
-    def worker(self, complaints: Any) -> Iterator[subprocess.Popen[str]]:
-        # Out of reach of Ctrl-C, which is for the process that talks to the user.
+    def start(self, stderr: Any) -> Iterator[subprocess.Popen[str]]:
+        # A new session: Ctrl-C is handled by this process only.
         command = [sys.executable, "-m", "fouriertree.experiments.bench.worker"]
         with subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, text=True,
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True,
             env=environment(), start_new_session=True,
         ) as process:  # fmt: skip
             self._processes.add(process)
@@ -61,51 +60,45 @@ class Crew:
                 process.kill()
                 self._processes.discard(process)
 
-    def dismiss(self) -> None:
+    def kill(self) -> None:
         for process in list(self._processes):
             process.kill()
 
 
 def environment() -> dict[str, str]:
-    """One thread, and this very package, wherever it was imported from."""
+    """One thread, and this package, wherever it was imported from."""
     here = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {**os.environ, **dict.fromkeys(ONE_THREAD, "1"), "PYTHONPATH": path}
+    return {**os.environ, **ONE_THREAD, "PYTHONPATH": path}
 
 
-def perform(task: Task, folder: Path | None, crew: Crew) -> Record:
-    """The record of a task."""
-    return here(task, folder) if task.system == LINEAR else elsewhere(task, folder, crew)
+def perform(task: Task, folder: Path | None, workers: Workers) -> Record:
+    """The record of a task; a linear model is fitted in this process, because starting another takes longer."""
+    if task.system == LINEAR:
+        return {name: value for stage in stages(task, folder) for name, value in stage.items()}
+    return perform_in_worker(task, folder, workers)
 
 
-def here(task: Task, folder: Path | None) -> Record:
-    """In this process: a linear model is found sooner than a process starts."""
-    record: Record = {}
-    for stage in stages(task, folder):
-        record |= stage
-    return record
-
-
-def elsewhere(task: Task, folder: Path | None, crew: Crew) -> Record:
-    """In a worker that is killed when a stage takes too long."""
+def perform_in_worker(task: Task, folder: Path | None, workers: Workers) -> Record:
+    """The record of a task, from a worker that is killed when a stage exceeds its limit."""
     job = {**task.to_json(), "folder": str(folder.resolve()) if folder else None}
     record: Record = {}
-    with tempfile.TemporaryFile() as complaints, crew.worker(complaints) as process:
+    with tempfile.TemporaryFile() as stderr, workers.start(stderr) as process:
         assert process.stdin is not None
-        # A worker that died at once says why on stderr.
+        # The reason why a worker ended at once is on stderr.
         with suppress(BrokenPipeError):
             process.stdin.write(json.dumps(job))
             process.stdin.close()
         for stage, limit in limits(task).items():
             line = read_line(process, limit)
-            record |= json.loads(line) if line else missing(stage, limit, process, complaints)
+            record |= json.loads(line) if line else missing(stage, limit, process, stderr)
             if not line or "failed" in record:
                 break
     return record
 
 
 def read_line(process: subprocess.Popen[str], limit: float) -> str:
-    """The worker's next line; an empty one if it ended, or was killed here because it took too long."""
+    """The worker's next line; an empty one if it ended or was killed at the limit."""
     assert process.stdout is not None
     timer = threading.Timer(limit, process.kill)
     timer.start()
@@ -115,14 +108,14 @@ def read_line(process: subprocess.Popen[str], limit: float) -> str:
         timer.cancel()
 
 
-def missing(stage: str, limit: float, process: subprocess.Popen[str], complaints: Any) -> Record:
-    """What to note where a stage has no result: SymPy may be out of time, anything else is a failure."""
+def missing(stage: str, limit: float, process: subprocess.Popen[str], stderr: Any) -> Record:
+    """The record of a stage without a result: SymPy may be out of time, anything else is a failure."""
     if stage in UNDECIDED:
         return {"undecided": f"{stage}: no result within {limit:g} s", **UNDECIDED[stage]}
     status = process.wait()
-    complaints.seek(0)
-    said = complaints.read().decode(errors="replace").strip().splitlines()
-    last = f"; its last words: {said[-1]}" if said else ""
+    stderr.seek(0)
+    lines = stderr.read().decode(errors="replace").strip().splitlines()
+    last = f"; last line of stderr: {lines[-1]}" if lines else ""
     return {"failed": f"ended with status {status} before it was {stage}, limit {limit:g} s{last}"}
 
 
@@ -133,15 +126,17 @@ def complete(
     jobs: int,
     done: Callable[[Task, Record], Any] = lambda task, record: None,
 ) -> None:
-    """Perform the tasks that the store does not have, `jobs` at a time; Ctrl-C keeps what has ended."""
-    crew, pool = Crew(), ThreadPoolExecutor(jobs)
-    futures = {pool.submit(perform, task, folder_of(task), crew): task for task in tasks if task not in store}
+    """Perform the tasks that the store does not have, `jobs` at a time; after Ctrl-C, finished ones are kept."""
+    workers, pool = Workers(), ThreadPoolExecutor(jobs)
+    left = [task for task in tasks if task not in store]
+    futures = {pool.submit(perform, task, folder_of(task), workers): task for task in left}
     try:
         for future in as_completed(futures):
-            store.append(futures[future], future.result())
-            done(futures[future], store[futures[future]])
+            task = futures[future]
+            store.append(task, {**task.to_json(), **future.result()})
+            done(task, store[task])
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         while any(not future.done() for future in futures):
-            crew.dismiss()
+            workers.kill()
             time.sleep(0.05)

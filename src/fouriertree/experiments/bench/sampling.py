@@ -1,4 +1,4 @@
-"""How rows are drawn: uniform boxes, log-uniform magnitudes, grids, trajectories, tables."""
+"""Sampling of rows: uniform boxes, log-uniform magnitudes, grids, tables."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy as np
 from fouriertree.errors import InputError
 from fouriertree.experiments.bench.cases import Array
 
-#: SRSD redraws rows whose target float32 cannot hold
+#: SRSD redraws rows whose target exceeds float32
 LARGEST = float(np.finfo(np.float32).max)
-#: share of the rows of a table that are for training
+#: fraction of the rows of a table in the training set
 TRAIN_SHARE = 0.75
-#: rows of a table of one's own, so that some are left to test on
+#: fewest rows of a user table, so that there is a test set
 FEWEST_ROWS = 8
 
 
 @dataclass(frozen=True)
 class Range:
-    """A law for one column: uniform, log-uniform or integer between two numbers, perhaps with a random sign.
+    """The distribution of one feature: uniform, log-uniform or integer between bounds, optionally with a random sign.
 
     >>> Range.read("log 0.1 2*pi ±")
     Range(law='log', low=0.1, high=6.283185307179586, signed=True)
@@ -53,7 +53,7 @@ class Range:
 
 
 def number(text: str) -> float:
-    """`2*pi`, `pi/2` or a plain number."""
+    """The value of `2*pi`, `pi/2` or a decimal."""
     import sympy
 
     return float(sympy.sympify(text))
@@ -62,7 +62,7 @@ def number(text: str) -> float:
 def box(
     ranges: Sequence[Range], rows: int, target: Callable[[Array], Array], rng: np.random.Generator
 ) -> Array:
-    """Rows from independent laws, (rows, n_columns); a row whose target is not finite in float32 is drawn again."""
+    """Rows of independent features, (rows, n_features); a row whose target is not finite in float32 is redrawn."""
     kept = np.empty((0, len(ranges)))
     while len(kept) < rows:
         X = np.column_stack([law.draw(rows, rng) for law in ranges])
@@ -71,7 +71,7 @@ def box(
 
 
 def by_spec(spec: dict[str, Sequence[float]], columns: int, rng: np.random.Generator) -> Array:
-    """U = [low, high, rows] or E = [low, high, step]; a third number that is not below the range counts points.
+    """U = [low, high, rows] or E = [low, high, step]; a third value that is not below the range is a count.
 
     >>> by_spec({"E": [0.0, 1.0, 0.5]}, 1, np.random.default_rng(0)).ravel()
     array([0. , 0.5, 1. ])
@@ -87,14 +87,14 @@ def by_spec(spec: dict[str, Sequence[float]], columns: int, rng: np.random.Gener
 
 
 def split(rows: int, rng: np.random.Generator) -> tuple[Any, Any]:
-    """Row numbers for training and for testing, 75 % and 25 %."""
+    """Indices of the training set, 75 %, and of the test set, 25 %."""
     order = rng.permutation(rows)
     cut = round(TRAIN_SHARE * rows)
     return np.sort(order[:cut]), np.sort(order[cut:])
 
 
 def own_table(path: Path) -> tuple[Array, Array]:
-    """Columns and target of a user's table of any format: the column `target`, or else the last one."""
+    """Features and target of a user table in any format; the target is the column `target`, or else the last one."""
     from fouriertree.io.tables.reading import read_table
 
     found = read_table(path)
@@ -109,11 +109,11 @@ def own_table(path: Path) -> tuple[Array, Array]:
 
 
 def table(path: Path) -> tuple[Array, Array]:
-    """Columns and target of a CSV file: the column `target`, or else the last one."""
+    """Features and target of a CSV file; the target is the column `target`, or else the last one."""
     import pandas as pd
 
     frame = pd.read_csv(path)
     name = "target" if "target" in frame.columns else frame.columns[-1]
-    # Copies, since what a frame lends may be read-only, and rows one after the other: Operon asks for both.
+    # Operon requires writable and C-contiguous arrays; those of a frame may be neither.
     y = frame.pop(name).to_numpy(np.float64, copy=True)
     return np.array(frame.to_numpy(np.float64), order="C"), y

@@ -1,4 +1,4 @@
-"""The suites: the data of every case."""
+"""The data of every case of the suites."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from fouriertree.experiments.bench.trajectories import simulate
 def load(
     suite: str, case: str, seed: int, rows: int, noise: float, disguise: bool, folder: Path | None
 ) -> Data:
-    """The data of a case: drawn by `seed`, disguised, then noisy.  `folder` holds tables of measurements."""
+    """The data of a case: drawn with `seed`, then disguised, then with noise.  `folder` holds tables."""
     stream = [seed, zlib.crc32(f"{suite}/{case}".encode())]
     rng = np.random.default_rng(stream)
     data = draw(suite, case, rows, rng, folder)
     if disguise:
-        # A stream of its own: the disguise depends on case and seed alone, and the noise does not depend on it.
+        # A separate stream: the disguise depends on case and seed alone, and the noise does not depend on it.
         data = Disguise.draw(data.X.shape[1], np.random.default_rng([*stream, 1])).apply(data)
     return with_noise(data, noise, rng)
 
@@ -77,7 +77,7 @@ def draw_classic(fact: dict[str, Any], rng: np.random.Generator) -> Data:
 
 
 def draw_trajectories(case: str, rng: np.random.Generator, folder: Path | None) -> Data:
-    """The recorded trajectories where there is a folder of data, else simulated ones."""
+    """The recorded trajectories where the folder has them, else simulated ones."""
     system, k = case.removeprefix("strogatz_")[:-1], int(case[-1]) - 1
     fact = facts("strogatz")[system]
     path = folder / "strogatz" / f"{case}.csv" if folder else None
@@ -103,7 +103,7 @@ def draw_table(suite: str, case: str, rng: np.random.Generator, folder: Path | N
     )
     symbols = tuple(variables(X.min(axis=0).tolist()))
     if suite == FIRST_PRINCIPLES:
-        # Six planets are too few to hold some back; these tables are judged by the form of the law alone.
+        # Six planets are too few for a test set; only the form of the law is checked.
         return Data(X, y, X, y, symbols, law=facts("tables")[suite]["laws"].get(case))
     return halves(X, y, rng, symbols)
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from statistics import median
 
 from fouriertree.experiments.bench.names import FIRST_PRINCIPLES, NOISY, facts
-from fouriertree.experiments.bench.store import Record
+from fouriertree.experiments.store import Record
 
 
 @dataclass(frozen=True)
 class Row:
-    """How a system did on a suite at a level of noise.  Shares and medians are NaN where there is nothing to count."""
+    """Results of a system on a suite at a noise level.  Rates and medians of nothing are NaN."""
 
     suite: str
     noise: float
@@ -30,10 +30,9 @@ class Row:
 
 
 def solved(record: Record) -> bool:
-    """The headline: the symbolic rule holds; or, without noise, the formula is equivalent and not bloated.
+    """Whether the symbolic criterion holds; or, without noise, the model is equivalent and not bloated.
 
-    Bloated is more than twice the truth's nodes and ten: a formula that hides the law in an exact expansion of it is no
-    discovery.
+    Bloated is more than twice the truth's nodes and ten.
     """
     if record.get("symbolic"):
         return True
@@ -42,7 +41,7 @@ def solved(record: Record) -> bool:
 
 
 def has_law(record: Record) -> bool:
-    """Whether there is something to solve: a known law, or a form that the law of a table must have."""
+    """Whether the case has a ground truth: a known law, or a known form of the law."""
     if record["suite"] == FIRST_PRINCIPLES:
         return record["case"] in facts("tables")[FIRST_PRINCIPLES]["laws"]
     return record["suite"] not in NOISY
@@ -68,10 +67,9 @@ def row(suite: str, noise: float, disguise: bool, system: str, group: Sequence[R
 
 
 def structure_share(group: Sequence[Record]) -> float:
-    """The share of formulas whose structure is right.
+    """The rate of correct structures.
 
-    Results that were stored before this was measured do not count.  A fit that failed counts as wrong, unless nothing
-    in its group was measured.
+    Records without this measure do not count; a failed fit counts as wrong, unless no record of its group has it.
     """
     measured = [record for record in group if "structure" in record]
     failed = [record for record in group if "failed" in record and "structure" not in record]
@@ -83,13 +81,13 @@ def share(some: Sequence[Record], whole: Sequence[Record]) -> float:
 
 
 def middle(group: Sequence[Record], field: str) -> float:
-    """The median of what there is."""
+    """The median of a field over the records that have it."""
     values = [float(record[field]) for record in group if record.get(field) is not None]
     return median(values) if values else float("nan")
 
 
 def r2(record: Record) -> float:
-    """−∞ for a fit that failed or that predicts no finite number somewhere."""
+    """Test R²; −∞ for a fit that failed or a prediction that is not finite."""
     value = record.get("r2")
     return float("-inf") if value is None else float(value)
 
@@ -102,7 +100,7 @@ HEADINGS = (
     "suite", "noise", "disguise", "system", "cases", "failed", "solved", "structure", "exact", "R²", "size", "s",
     "s solved",
 )  # fmt: skip
-#: headings of columns that are no numbers
+#: headings of text columns
 TEXTS = ("suite", "disguise", "system")
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-#: what a fit goes through: imported and warm, a formula, numbers on test rows, the structure of the formula, the
-#: symbolic rule, nodes when simplified
+#: stages of a fit: imports and compilation done, model fitted, measures on the test set, structural recovery, symbolic
+#: criterion, size after simplification
 STAGES = ("ready", "fitted", "measured", "structured", "judged", "sized")
+#: the file of all records
+FILE = "results.jsonl"
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,10 @@ class Task:
             f"{self.suite}/{self.case} noise {self.noise:g} {self.system} seed {self.seed} {disguise} "
             f"{self.seconds:g} s {self.rows} rows"
         )
+
+    @property
+    def file(self) -> str:
+        return FILE
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

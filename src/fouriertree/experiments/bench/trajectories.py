@@ -33,14 +33,14 @@ def simulate(slopes: Callable[[Array], Array], start: Sequence[Any], rng: np.ran
 
 
 def starting_points(start: Sequence[Any], rng: np.random.Generator) -> Array:
-    """The four starting points as given, or drawn from a law per state."""
+    """The four starting points as given, or drawn from a distribution per state."""
     if not isinstance(start[0], str):
         return np.asarray(start, dtype=np.float64)
     return np.column_stack([draw(law, rng) for law in start])
 
 
 def draw(law: str, rng: np.random.Generator) -> Array:
-    """Four numbers of "uniform low high" or "normal mean power"; a power in dBW is a variance of 10^(power/10)."""
+    """Four values of "uniform low high" or "normal mean power"; a power in dBW is a variance of 10^(power/10)."""
     kind, first, second = law.split()
     a, b = number(first), number(second)
     return (

@@ -1,8 +1,6 @@
-"""One fit in a process of its own: `python -m fouriertree.experiments.bench.worker`; task on stdin, results on stdout.
+"""One fit in its own process: `python -m fouriertree.experiments.bench.worker`; task on stdin, results on stdout.
 
-Results come as JSON lines, one per stage, so that a process that is killed in one stage keeps those before it:
-ready (imported and warm), fitted (the formula), measured (numbers on test rows), structured (whether the structure is
-right), judged (the symbolic rule), sized (nodes after simplification).
+Results are JSON lines, one per stage of `tasks.STAGES`, so that those before a killed stage are kept.
 """
 
 from __future__ import annotations
@@ -27,33 +25,32 @@ from fouriertree.experiments.bench.structure import structure_right
 from fouriertree.experiments.bench.suites import load
 from fouriertree.experiments.bench.systems import SYSTEMS, Fit
 from fouriertree.experiments.bench.tasks import Task
-
-Record = dict[str, Any]
+from fouriertree.experiments.store import Record
 
 
 def main() -> NoReturn:
-    answers = private_stdout()
+    results = private_stdout()
     threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
     job = json.load(sys.stdin)
     folder = job.pop("folder")
     try:
         for record in stages(Task(**job), Path(folder) if folder else None):
-            print(json.dumps(record), file=answers, flush=True)
+            print(json.dumps(record), file=results, flush=True)
     except Exception as error:
-        print(json.dumps({"failed": f"{type(error).__name__}: {error}"}), file=answers, flush=True)
-    # No ceremony: the runtimes of some systems do not come to an end by themselves.
+        print(json.dumps({"failed": f"{type(error).__name__}: {error}"}), file=results, flush=True)
+    # Without clean-up: the runtimes of some systems never end by themselves.
     os._exit(0)
 
 
 def end_with(parent: int) -> None:
-    """Leave when the process that wants the results is gone, however it went: nobody else would end this one."""
+    """Exit when the parent process has ended, even if it was killed."""
     while os.getppid() == parent:
         time.sleep(1.0)
     os._exit(1)
 
 
 def private_stdout() -> IO[str]:
-    """The real stdout, for us alone: what systems print there, even from C++, goes to stderr."""
+    """The real stdout for the results; what systems print, even from C++, goes to stderr."""
     private = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     return private
@@ -70,20 +67,20 @@ def stages(task: Task, folder: Path | None) -> Iterator[Record]:
     model = parse(found["formula"], {str(symbol): symbol for symbol in data.symbols})
     measures = measured(model, data, task.noise)
     yield {"stage": "measured", **measures}
-    # Before the symbolic rule, which may run out of time.
+    # Before the symbolic criterion, which may run out of time.
     yield {"stage": "structured", **structured(model, data)}
     yield {"stage": "judged", **judged(model, data, measures["r2"])}
     yield {"stage": "sized", **sized(model)}
 
 
 def warm_up(fit: Fit) -> None:
-    """A short fit to a tiny table, so that no measured one waits for imports and compilers."""
+    """A short fit to a tiny table, so that imports and compilation are not timed."""
     X = np.linspace(1.0, 2.0, 40).reshape(20, 2)
     fit(X, np.sin(3.0 * X[:, 0]) + X[:, 1] ** 2, 1.0, 0)
 
 
 def fitted(fit: Fit, data: Data, task: Task) -> Record:
-    """The formula and what it took; a processor that others use too shows as fewer seconds of it than of the clock."""
+    """The model with its wall and CPU time; on a machine under load the latter is shorter."""
     clock, processor = time.perf_counter(), time.process_time()
     formula = fit(data.X, data.y, task.seconds, task.seed)
     return {
@@ -94,7 +91,7 @@ def fitted(fit: Fit, data: Data, task: Task) -> Record:
 
 
 def measured(model: Any, data: Data, noise: float) -> Record:
-    """Numbers on test rows; the size is that of the formula as it is, until a smaller one is known."""
+    """Measures on the test set, and the size before simplification."""
     predicted = evaluate(model, data.symbols, data.X_test)
     r2, error = judge.r2(data.y_test, predicted), judge.relative_error(data.y_test, predicted)
     record: Record = {"r2": finite(r2), "error": finite(error), "size": size(model)}
@@ -115,7 +112,7 @@ def structured(model: Any, data: Data) -> Record:
 
 
 def judged(model: Any, data: Data, r2: float | None) -> Record:
-    """The verdict, where there is a law to find."""
+    """The symbolic criterion, where the case has a ground truth."""
     if data.truth is not None:
         close = r2 is not None and r2 > judge.LEAST_R2
         return {"symbolic": close and answered(lambda: judge.symbolic(model, data))}
@@ -134,7 +131,7 @@ def finite(value: float) -> float | None:
 
 
 def answered(question: Callable[[], bool]) -> bool:
-    """The answer; no, where SymPy fails: it has errors of its own, for which no fit should be lost."""
+    """The answer; False where SymPy raises, so that its errors do not lose the fit."""
     try:
         return question()
     except Exception as error:

@@ -1,21 +1,21 @@
-"""Do our runs follow the same law as the published ones?  One answer for each of the 324 cells.
+"""Tests of agreement: whether our runs follow the same distribution as the published ones, for each of 324 cells.
 
-A cell has two hypotheses, "the same chance of success" and "the same distribution of evaluations":
+A cell has two null hypotheses, "the same success probability" and "the same distribution of evaluations":
 
 - Success: Fisher's exact test of our successes against the published ones, out of the runs behind either.
-- Evaluations, where the authors' single runs are at hand: Mann–Whitney (location) and Kolmogorov–Smirnov (shape), a
+- Evaluations, where the authors' single runs are available: Mann–Whitney (location) and Kolmogorov–Smirnov (shape), a
   run without success being the largest of all values; twice the smaller p-value.
 - Evaluations otherwise: the three published quartiles.  A quartile q of n successful runs lies between the order
-  statistics j and j+1, j = ⌊(n−1)q⌋+1.  If our m successful runs follow the same law, then the number of them below
-  order statistic j is beta-binomial (m; j, n+1−j), whatever that law is: so the sampling error of the published
-  quartile is part of the test.  Ties and the place between j and j+1 are decided in favour of agreement.  Three
-  quartiles with two tails each: six times the smallest tail, at most 1.
+  statistics j and j+1, j = ⌊(n−1)q⌋+1.  If our m successful runs follow the same distribution, then the number of them
+  below order statistic j is beta-binomial (m; j, n+1−j), whatever the distribution is, so that the test includes the
+  sampling error of the published quartile.  Ties and the position between j and j+1 are resolved in favour of
+  agreement.  Three quartiles with two tails each: six times the smallest tail, at most 1.
 
-The cell's p-value is twice the smaller of the two, and Holm's procedure keeps the chance of any false alarm among all
-cells below 5 %.  A cell that is not rejected *agrees*, and that is a weak word: with 100 runs on either side and
-logarithms of SD 1, the quartiles tell a factor of 3 in the evaluations nearly always, a factor of 2 in half of the
-cells and a factor of 1.5 in one of 25.  So `drift` adds up by algorithm what single cells cannot show, and the number
-of cells below 5 % without correction is reported beside.  Bootstrap intervals of our quartiles are given to look at.
+The cell's p-value is twice the smaller of the two, and Holm's procedure bounds the family-wise error rate over all
+cells by 5 %.  A cell that is not rejected *agrees*.  The power is limited: with 100 runs on either side and logarithms
+of SD 1, the quartiles detect a factor of 3 in the evaluations nearly always, a factor of 2 in half of the cells and a
+factor of 1.5 in one of 25.  So `drift` aggregates differences by algorithm, and the number of cells below 5 % without
+correction is reported, too.  Bootstrap intervals of our quartiles are reported for information.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LEVEL = 0.05
 GOAL = 310
 QUARTILES = (("q1", 0.25), ("median", 0.5), ("q3", 0.75))
 RESAMPLES = 2000
-#: later than any evaluation
+#: more than any number of evaluations
 LATEST = 1e12
 
 
@@ -62,7 +62,7 @@ def quartile_p(ours: Vector, quartile: float, share: float, n: int) -> float:
 
 
 def quartiles_p(ours: Vector, published: Sequence[float], n: int) -> float:
-    """The smallest of the three, corrected for being that; 1 where one side has no success to compare."""
+    """Bonferroni-corrected minimum over the three quartiles; 1 where either side has no success."""
     if n == 0 or len(ours) == 0:
         return 1.0
     tests = zip(published, QUARTILES, strict=True)
@@ -70,7 +70,7 @@ def quartiles_p(ours: Vector, published: Sequence[float], n: int) -> float:
 
 
 def single_runs_p(ours: Vector, theirs: Vector) -> float:
-    """Two samples with NaN for runs without success, which count as the largest value of all."""
+    """p-value of equal distributions of two samples; NaN, for runs without success, is the largest value."""
     a, b = (np.nan_to_num(x, nan=LATEST) for x in (ours, theirs))
     if len(np.union1d(a, b)) == 1:
         return 1.0
@@ -80,7 +80,7 @@ def single_runs_p(ours: Vector, theirs: Vector) -> float:
 
 
 def holm(p_values: Sequence[float], level: float = LEVEL) -> NDArray[np.bool_]:
-    """Which hypotheses Holm's step-down procedure rejects at a level for all of them together.
+    """Which hypotheses Holm's step-down procedure rejects at a family-wise level.
 
     >>> holm([0.01, 0.04, 0.03], 0.05).tolist()
     [True, False, False]
@@ -95,19 +95,14 @@ def holm(p_values: Sequence[float], level: float = LEVEL) -> NDArray[np.bool_]:
 
 
 def intervals(values: Vector, seed: int) -> dict[str, float]:
-    """95 % bootstrap intervals of the quartiles of the successful runs."""
-    draws = (
-        np.random.default_rng(seed).integers(0, len(values), (RESAMPLES, len(values)))
-        if len(values)
-        else None
-    )
-    found: dict[str, float] = {}
-    for name, share in QUARTILES:
-        low, high = math.nan, math.nan
-        if draws is not None:
-            low, high = np.percentile(np.quantile(values[draws], share, axis=1), [2.5, 97.5])
-        found |= {f"{name}_low": float(low), f"{name}_high": float(high)}
-    return found
+    """95 % percentile-bootstrap intervals of the quartiles of the successful runs; NaN without any."""
+    bounds = np.full((3, 2), math.nan)
+    if n := len(values):
+        draws = np.random.default_rng(seed).integers(0, n, (RESAMPLES, n))
+        quartiles = np.quantile(values[draws], [share for _, share in QUARTILES], axis=1)
+        bounds = np.percentile(quartiles, [2.5, 97.5], axis=1).T
+    names = [f"{name}_{side}" for name, _ in QUARTILES for side in ("low", "high")]
+    return dict(zip(names, bounds.ravel().tolist(), strict=True))
 
 
 def agreement(runs: Any, authors: Authors) -> Any:
@@ -127,13 +122,13 @@ def agreement(runs: Any, authors: Authors) -> Any:
 
 
 def compare(cell: Any, group: Any, column: str, authors: Authors, number: int) -> dict[str, Any]:
-    """One cell."""
+    """The row of one cell."""
     values = group[column].to_numpy()
     met = values[~np.isnan(values)]
     p_rate = rate_p(len(met), len(values), cell.successes, cell.runs)
     single = authors.ftg_runs if cell.algorithm == facts.PUBLISHED_FTG else None
     if single is not None:
-        # Those files were written by an earlier program, which counted a little differently.
+        # An earlier program of the authors wrote those files; it charged refused candidates more.
         theirs = single[cell.problem][:, facts.TOLERANCES.index(cell.tolerance)]
         p_evaluations = single_runs_p(group["early_" + column].to_numpy(), theirs)
     else:
@@ -158,11 +153,11 @@ def compare(cell: Any, group: Any, column: str, authors: Authors, number: int) -
 
 
 def drift(cells: Any) -> Any:
-    """Systematic differences, a row per algorithm, which tests of single cells have no power to find.
+    """Systematic differences, a row per algorithm, which tests of single cells have no power to detect.
 
     median_ratio: geometric mean of our median over the published one, over cells in which both sides have one.
-    rate_difference: mean of our success rate minus the published one, in points.
-    Cells of one problem share their runs, so these are descriptions and no tests.
+    rate_difference: mean of our success rate minus the published one, in percentage points.
+    Cells of one problem share their runs, so these are descriptive statistics, not tests.
     """
     rows = []
     for algorithm, group in cells.groupby("algorithm", sort=False):

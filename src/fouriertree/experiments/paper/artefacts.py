@@ -1,4 +1,4 @@
-"""Files of results, from the records of an experiment."""
+"""Result files, written from the records of an experiment."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from fouriertree.experiments.paper.polynomials import SERIES
 from fouriertree.experiments.paper.speed import speeds
 from fouriertree.experiments.paper.statistics import errors
 
-CandidateCollector = dict[
-    str, Any
-]  #: what the report shows, by name; a part that was not asked for is absent
+#: contents of the report by name; parts that were not asked for are absent
+CandidateCollector = dict[str, Any]
 
 
 def write_all(experiment: Experiment) -> CandidateCollector:
-    """Write every artefact that was asked for; what they show comes back."""
+    """Write every artefact that was asked for, and return their contents for the report."""
     folder = experiment.folder
     folder.mkdir(parents=True, exist_ok=True)
     found: CandidateCollector = {}
@@ -41,7 +40,7 @@ def write_all(experiment: Experiment) -> CandidateCollector:
 
 
 def write_table(experiment: Experiment) -> CandidateCollector:
-    """table, errors and agreement."""
+    """The table, its errors, and the tests of agreement."""
     folder, runs = experiment.folder, experiment.frame
     full = table.with_test_errors(experiment.table, runs)
     write_text(folder / "table.csv", table.as_csv(experiment.table))
@@ -61,7 +60,7 @@ def write_table(experiment: Experiment) -> CandidateCollector:
 
 
 def write_lsp(experiment: Experiment) -> CandidateCollector:
-    """The figure, its curves, and the numbers at the last generation."""
+    """The figure, its curves, and the values at the last generation."""
     folder, tasks, store = experiment.folder, experiment.lsp_tasks, experiment.store
     curves, events = lsp.curves(tasks, store), lsp.events(tasks, store)
     figure = lsp_figure.draw(curves, events, experiment.authors, folder / "figures")
@@ -75,7 +74,7 @@ def write_lsp(experiment: Experiment) -> CandidateCollector:
 
 
 def lsp_runs(experiment: Experiment) -> Any:
-    """Every LSP run as a row."""
+    """A row per LSP run."""
     rows = []
     for task in experiment.lsp_tasks:
         record = {k: v for k, v in experiment.store[task].items() if k not in ("series", "accepted_at")}
@@ -84,7 +83,7 @@ def lsp_runs(experiment: Experiment) -> Any:
 
 
 def generations(curves: lsp.Curves) -> Any:
-    """Mean and SD of every series at every generation, and how many runs are alive."""
+    """Mean and SD of every series by generation, and the number of runs that have not ended."""
     frames = []
     for (degree, algorithm), series in curves.items():
         columns: dict[str, Any] = {
@@ -100,7 +99,7 @@ def generations(curves: lsp.Curves) -> Any:
 
 
 def agreement_markdown(cells: Any) -> str:
-    """The disagreeing cells first, then all of them."""
+    """The disagreeing cells first, then the agreeing ones."""
     parts = [agreement_sentence(cells), POWER + "\n", table.markdown(DRIFT_HEADINGS, drift_rows(cells), 1)]
     for title, chosen in (
         ("Cells that disagree", cells[~cells.agrees]),
@@ -116,11 +115,11 @@ AGREEMENT_HEADINGS = (
 )  # fmt: skip
 
 
-#: what the tests of single cells can and cannot find
+#: power of the tests of single cells
 POWER = (
-    "A cell agrees if it is not rejected. With 100 runs on either side, a cell tells a factor of 3 in the evaluations "
-    "nearly always, a factor of 2 half of the time and a factor of 1.5 hardly ever; smaller differences show only in "
-    "the sums over an algorithm's cells."
+    "A cell agrees if it is not rejected. With 100 runs on either side, the test of a cell detects a factor of 3 in "
+    "the evaluations nearly always, a factor of 2 half of the time and a factor of 1.5 rarely; smaller differences "
+    "show only in the aggregates over an algorithm's cells."
 )
 DRIFT_HEADINGS = (
     "Algorithm", "Cells", "Agree", "Below 5 % uncorrected", "Our median / published", "Cells slower", "Cells faster",
@@ -156,11 +155,11 @@ def quartiles(*values: float) -> str:
 def agreement_sentence(cells: Any) -> str:
     below = int((cells.p <= agreement.LEVEL).sum())
     runs = int(cells.runs.max())
-    caution = "; with so few, hardly any difference could be found" if runs < facts.RUNS else ""
+    caution = "; with so few runs the tests have little power" if runs < facts.RUNS else ""
     return (
-        f"{int(cells.agrees.sum())} of {len(cells)} cells agree (Holm at {agreement.LEVEL:.0%} for all of them "
-        f"together; without correction, {below} would be below {agreement.LEVEL:.0%}, where chance alone would give "
-        f"up to {agreement.LEVEL * len(cells):.0f}). {runs} runs against {facts.RUNS}{caution}.\n"
+        f"{int(cells.agrees.sum())} of {len(cells)} cells agree (Holm at a family-wise level of {agreement.LEVEL:.0%}; "
+        f"without correction, {below} are below {agreement.LEVEL:.0%}, where up to {agreement.LEVEL * len(cells):.0f} "
+        f"are expected under the null hypothesis). {runs} runs against {facts.RUNS}{caution}.\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""The authors' single runs and generations, where a folder has them; the package does not carry them."""
+"""The authors' single runs and generations, from a folder; they are not part of the package."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ SERIES = {
 
 @dataclass(frozen=True)
 class Authors:
-    """What there is: each is None where the file is not."""
+    """The data of the authors; None for a missing file."""
 
     ftg_runs: dict[str, NDArray[np.float64]] | None = None  #: by problem: (runs, tolerances), NaN for never
     lsp: Any = None  #: a frame with the leaves {x, 1} only
 
 
 def load(folder: Path) -> Authors:
-    """Read what the folder has."""
+    """Read the files that the folder has."""
     runs, generations = folder / FTG_RUNS, folder / LSP_GENERATIONS
     return Authors(
         read_ftg(runs) if runs.is_file() else None, read_lsp(generations) if generations.is_file() else None

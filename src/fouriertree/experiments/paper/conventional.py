@@ -1,4 +1,4 @@
-"""One run on a conventional benchmark: when each tolerance was met, and what the model is worth elsewhere."""
+"""One run on a conventional benchmark: evaluations to each tolerance, and the test error."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from fouriertree.problems import Benchmark, get_problem
 from fouriertree.search import Accepted, Event, Progress, run
 
 TEST_POINTS = 1000
-#: seeds of test points, far from those of training points
+#: offset of the seeds of test points from those of training points
 TEST_SEED = 10_000
 
 Met = list[int | None]  #: evaluations to each tolerance, None where it was not met
 
 
 class Record:
-    """An observer that keeps where the loss stood at the ends of generations or steps, and the best model.
+    """An observer that keeps the loss at the ends of generations or steps, and the best model.
 
-    `early` counts as the authors' earlier program did, which charged ⟨F, v⟩ for refused candidates too.
+    `early` counts as the authors' earlier program did, which charged ⟨F, v⟩ for refused candidates, too.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Record:
         self.early.append((progress.traverses + progress.refused, progress.loss))
 
 
-def play(task: Task) -> dict[str, Any]:
+def run_benchmark(task: Task) -> dict[str, Any]:
     """The record of one run."""
     benchmark = get_problem(task.problem)
     assert isinstance(benchmark, Benchmark)
@@ -58,7 +58,7 @@ def play(task: Task) -> dict[str, Any]:
         "reached": met(record.losses),
         "evaluations": ended.state.progress.traverses,
         "loss": record.best.progress.loss,
-        "test_mse": fresh_error(model, benchmark, task.seed),
+        "test_mse": test_error(model, benchmark, task.seed),
         "terms": model.n_terms,
         "size": model.expression.size,
         "seconds": ended.seconds,
@@ -76,8 +76,8 @@ def play(task: Task) -> dict[str, Any]:
 def met(losses: Sequence[tuple[int, float]]) -> Met:
     """Evaluations after which the loss first met each tolerance; a count above the budget is a failure.
 
-    As run, the last basis of an FTG run that ended without budget is dated at that end, and so met no tolerance
-    in time: leave its entry out for those statistics.
+    The authors' program dates the last basis of an FTG run that exhausted its budget at that end, too late for any
+    tolerance: leave its entry out for those statistics.
 
     >>> met([(3, 2.0), (10, 0.05), (99, 1e-9)])[:4]
     [10, 10, 99, 99]
@@ -86,8 +86,8 @@ def met(losses: Sequence[tuple[int, float]]) -> Met:
     return [None if n is None or n > facts.EVALUATIONS else n for n in first]
 
 
-def fresh_error(model: Model, benchmark: Benchmark, seed: int) -> float:
-    """Mean squared error on fresh points of the same interval; infinite where a value is not finite."""
+def test_error(model: Model, benchmark: Benchmark, seed: int) -> float:
+    """Mean squared error on test points of the same interval; infinite where a value is not finite."""
     X, y = benchmark.sample(TEST_SEED + seed, TEST_POINTS)
     with np.errstate(all="ignore"):
         error = float(np.mean(np.square(model.predict(X) - y)))

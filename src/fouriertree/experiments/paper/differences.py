@@ -1,7 +1,7 @@
-"""What the authors' programs did differently from the text, and what that does to the results.
+"""Differences between the authors' programs and the text of the paper, and their effect on the results.
 
-From runs that there are: FTG's dates of its last basis, the earlier accounting, and canonical GP with and without
-mutation in place where both were run in the same folder.
+Computed from the stored runs: the date of FTG's last basis, the earlier accounting, and canonical GP with and without
+mutation in place where both are in the same folder.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 from fouriertree.experiments.paper import facts
 from fouriertree.experiments.paper.agreement import holm, single_runs_p
 from fouriertree.experiments.paper.statistics import REACHED, runs_frame
-from fouriertree.experiments.paper.store import Store
 from fouriertree.experiments.paper.tasks import table_tasks
+from fouriertree.experiments.store import Store
 
 
 def differences(runs: Any, store: Store) -> list[str]:
-    """A sentence for each difference that the runs at hand say something about."""
+    """A sentence for each difference that the stored runs can quantify."""
     n = int(runs.seed.nunique())
     found = [last_basis(runs), earlier_accounting(runs)]
     both = [table_tasks(n, clean, [facts.CANONICAL]) for clean in (False, True)]
@@ -28,7 +28,7 @@ def differences(runs: Any, store: Store) -> list[str]:
 
 
 def last_basis(runs: Any) -> str:
-    """As run, tolerances first met by the last basis before the budget runs out are failures."""
+    """In the authors' program, tolerances first met by the last basis before the budget is exhausted are failures."""
     ftg = runs[runs.algorithm == facts.PUBLISHED_FTG]
     lost = sum(int((ftg["clean_" + column].notna() & ftg[column].isna()).sum()) for column in REACHED)
     touched = sum(

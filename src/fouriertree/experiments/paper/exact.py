@@ -1,7 +1,7 @@
-"""Trees as polynomials with integer coefficients, exactly and fast enough for every element of every run.
+"""Trees as polynomials with integer coefficients, exact and fast enough for every element of every run.
 
-By Kronecker's substitution: a tree evaluated at x = 2^b in whole numbers has all its coefficients side by side in one
-number, b bits each.  `fouriertree.expr.polynomial` is the plain way, and the oracle in the tests.
+By Kronecker's substitution: a tree evaluated at x = 2^b in integer arithmetic has all its coefficients side by side in
+one integer, b bits each.  `fouriertree.expr.polynomial` is the reference implementation in the tests.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SIGNS = {op.ADD: 1, op.SUB: -1}
 
 
 def integer_polynomial(tree: Expression) -> Polynomial:
-    """The polynomial that a tree of + − * over x and whole numbers is.
+    """The polynomial of a tree of + − * over x and integers.
 
     >>> from fouriertree.expr import parse
     >>> print(integer_polynomial(parse("(x0 - 1)*(x0 + 1) - x0")))
@@ -27,22 +27,22 @@ def integer_polynomial(tree: Expression) -> Polynomial:
 
 
 def value(tree: Expression, x: int, sizes: bool) -> int:
-    """The tree at a whole number; with `sizes`, every difference as a sum: a bound on all coefficients at x = 1."""
+    """The value at an integer; with `sizes`, differences become sums: at x = 1 a bound on all coefficients."""
     stack: list[int] = []
     for code, constant in zip(tree.op.tolist(), tree.const.tolist(), strict=True):
         if code == op.VAR:
             stack.append(x)
         elif code == op.CONST:
-            stack.append(abs(whole(constant)) if sizes else whole(constant))
+            stack.append(abs(integer(constant)) if sizes else integer(constant))
         else:
             right, left = stack.pop(), stack.pop()
             stack.append(left * right if code == op.MUL else left + (1 if sizes else SIGNS[code]) * right)
     return stack.pop()
 
 
-def whole(constant: float) -> int:
+def integer(constant: float) -> int:
     if not constant.is_integer():
-        raise ValueError(f"the constant {constant} is not a whole number")
+        raise ValueError(f"the constant {constant} is not an integer")
     return int(constant)
 
 

@@ -1,4 +1,4 @@
-"""The whole reproduction: run what is missing, then write every artefact from the records."""
+"""The whole reproduction: run the missing tasks, then write every artefact from the records."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from fouriertree.experiments.paper import facts
 from fouriertree.experiments.paper.authors import Authors, load
 from fouriertree.experiments.paper.speed import Session, note_session
 from fouriertree.experiments.paper.statistics import runs_frame, table
-from fouriertree.experiments.paper.store import Store
 from fouriertree.experiments.paper.tasks import Task, lsp_tasks, table_tasks
 from fouriertree.experiments.paper.workers import Results, complete, in_processes
+from fouriertree.experiments.store import Store
 
 PARTS = ("table", "heatmaps", "lsp", "geometry")
 QUICK_RUNS = 10
-#: the file that tells that a part was written before
+#: a file whose presence shows that a part was written before
 MARKS = {
     "table": "table.csv",
     "heatmaps": "figures/heatmaps.png",
     "lsp": "figures/lsp.png",
     "geometry": "figures/geometry-3d.png",
 }
-#: canonical GP on polynomials takes most of the time, and a quick look has three minutes
+#: fewer, because canonical GP on polynomials takes most of the time
 QUICK_LSP_RUNS = 5
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is asked for.  Records are in `folder`/journal, and nothing there is computed twice."""
+    """Options of a reproduction.  Records are stored in `folder`/journal, and none is computed twice."""
 
     folder: Path
     runs: int = facts.RUNS
@@ -67,16 +67,16 @@ class Experiment:
 
     @cached_property
     def frame(self) -> Any:
-        """Every conventional run as a row."""
+        """A row per conventional run."""
         return runs_frame(self.table_tasks, self.store)
 
     @cached_property
     def table(self) -> Any:
-        """The published layout with our numbers; a clean one counts without FTG's quirk."""
+        """The published layout with our results; with `clean`, without the late date of FTG's last basis."""
         return table(self.frame, "clean_" if self.clean else "")
 
     def with_earlier_parts(self) -> Experiment:
-        """The same with the parts that were written to the folder before, so that the report shows them all."""
+        """The same experiment with the parts that the folder already has, so that the report shows them all."""
         whole = replace(self, parts=PARTS)
         have_table = all(task in self.store for task in whole.table_tasks)
         have_lsp = all(task in self.store for task in whole.lsp_tasks)
@@ -86,7 +86,7 @@ class Experiment:
 
     @property
     def comparable(self) -> bool:
-        """Whether the bar of 310 cells applies: as many runs as published, and the same programs."""
+        """Whether the bar of 310 cells applies: the published number of runs and the published programs."""
         return "table" in self.parts and self.runs == facts.RUNS and not self.clean
 
     def compute(
@@ -95,7 +95,7 @@ class Experiment:
         done: Callable[[Task], Any] = lambda task: None,
         compute: Callable[[Sequence[Task]], Results] | None = None,
     ) -> int:
-        """Run what is missing; how many runs that were.  An interruption keeps all that is finished."""
+        """Run the missing tasks; the number of runs.  An interruption keeps those that are finished."""
         missing = [task for task in self.tasks if task not in self.store]
         started, clock, before = datetime.now(UTC), time.monotonic(), len(self.store)
         try:
@@ -109,5 +109,5 @@ class Experiment:
 
 
 def command_line(arguments: Sequence[str]) -> str:
-    """The command as it can be typed again."""
+    """The command line as text for a shell."""
     return shlex.join(["fouriertree", *arguments])

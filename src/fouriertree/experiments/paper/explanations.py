@@ -1,4 +1,4 @@
-"""Why a cell of the published table disagrees with ours; evidence is in docs/reproduction.md."""
+"""Explanations of cells that disagree with the published table; the evidence is in docs/reproduction.md."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ UNEXPLAINED = "not explained yet"
 
 
 def reason(algorithm: str, problem: str, tolerance: float) -> str:
-    """The most particular explanation that there is for a cell."""
+    """The most specific explanation of a cell."""
     keys = ((algorithm, problem, tolerance), (algorithm, problem, None), (algorithm, None, None))
     return next((EXPLANATIONS[key] for key in keys if key in EXPLANATIONS), UNEXPLAINED)

@@ -1,4 +1,4 @@
-"""What was published: settings, tables and rates, in one place."""
+"""The published settings, tables and rates."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ COLUMNS = (
     "success_percent",
 )
 
-#: canonical GP has fewer runs behind it on these problems; from (SD/SEM)², which is the number of successes
+#: number of runs of canonical GP where it is not RUNS; from (SD/SEM)², which is the number of successes
 CANONICAL_RUNS = {"koza1": 99, "koza3": 98, "nguyen3": 98, "nguyen4": 96, "nguyen8": 95}
 
 #: mean over runs of the Gram matrix's condition number, as the paper states it
@@ -88,15 +88,15 @@ def published_table() -> Any:
 
 
 def runs_behind(algorithm: str, problem: str) -> int:
-    """How many runs a published cell stands for."""
+    """The number of runs of a published cell."""
     return CANONICAL_RUNS.get(problem, RUNS) if algorithm == CANONICAL else RUNS
 
 
 def successes(row: Any) -> int:
-    """How many runs succeeded: of the numbers that give the printed rate, the one nearest to (SD/SEM)².
+    """The number of successes: of those that give the printed rate, the one nearest to (SD/SEM)².
 
-    As run, the rate is int(100·(s/n)) in floating point, which makes 56 of both 56 and 57 in 100; and the SEM has too
-    few digits to be trusted alone.
+    The printed rate is int(100·(s/n)) in floating point, which is 56 for both 56 and 57 of 100; and the SEM has too few
+    digits to determine s alone.
     """
     possible = [s for s in range(row.runs + 1) if int(s / row.runs * 100) == row.success_percent]
     if row.sem > 0.0:

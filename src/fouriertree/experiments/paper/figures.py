@@ -1,4 +1,4 @@
-"""Figures as files: PNG to look at, SVG to print, and the same bytes for the same numbers."""
+"""Figures as PNG and SVG files, the same bytes for the same data."""
 
 from __future__ import annotations
 
@@ -23,22 +23,12 @@ LABELS = {
 }
 
 
-def new_figure(width: float, height: float, **options: Any) -> Any:
-    """A figure of its own, without pyplot: no window system, no global state."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), **{"layout": "constrained", **options})
-    FigureCanvasAgg(figure)
-    return figure
-
-
 def save(figure: Any, folder: Path, name: str) -> Path:
     """Write name.png and name.svg; the path of the first."""
     import matplotlib as mpl
 
     folder.mkdir(parents=True, exist_ok=True)
-    # A fixed salt and no date: equal figures are equal files.
+    # A fixed salt and no date make the files reproducible.
     with mpl.rc_context({"svg.hashsalt": "fouriertree"}):
         figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
     figure.savefig(folder / f"{name}.png", dpi=150)

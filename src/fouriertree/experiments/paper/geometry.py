@@ -1,6 +1,6 @@
 """The geometry of FTG's first steps, from real runs on two and three points: span, projection, residual.
 
-Functions on N points are vectors with N coordinates, so that a run on two or three points can be drawn as it is.
+Functions on N points are vectors with N coordinates, so that runs on two or three points can be drawn.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree import FTG, Budget, EmpiricalSpace, Grammar, PrimitiveSet, Problem, RampedHalfAndHalf
-from fouriertree.experiments.paper.figures import new_figure, save
+from fouriertree.experiments.paper.figures import save
+from fouriertree.plotting.canvas import new_figure
 from fouriertree.problems import CONVENTIONAL
 from fouriertree.search import Accepted, Event, run
 
 Vector = NDArray[np.float64]
 
 PROBLEM = "koza1"
-#: points whose vectors are well apart, so that the pictures can be read
+#: points whose vectors are well separated in the figures
 POINTS = {2: (-0.9, 0.95), 3: (-0.9, 0.5, 0.95)}
 SEED = 0
-#: trees of few levels: their formulas fit into a picture
+#: trees of few levels, whose text fits into a figure
 LEVELS = (1, 3)
 TARGET, ELEMENT, PROJECTION, RESIDUAL = "#222222", "#1f5fa8", "#2a8f4f", "#c00000"
 
@@ -114,9 +115,10 @@ def arrow(axes: Any, tip: Vector, colour: str, label: str, offset: tuple[float, 
 # Three points ----------------------------------------------------------------------------------------
 def draw_space(folder: Path) -> Path:
     target, found = steps(3)
-    figure = new_figure(13.0, 6.8, layout="none")
+    figure = new_figure(13.0, 6.8)
+    figure.set_layout_engine("none")
     for k in (1, 2):
-        axes = figure.add_axes((0.0 + 0.49 * (k - 1), 0.02, 0.49, 0.86), projection="3d")
+        axes: Any = figure.add_axes((0.0 + 0.49 * (k - 1), 0.02, 0.49, 0.86), projection="3d")
         space_axes(axes, target, found[:k])
         axes.view_init(*view(target, found[1].projection))
     figure.suptitle(f"FTG on three points of {PROBLEM}: a function is a triple of values", fontsize=13)
@@ -124,7 +126,7 @@ def draw_space(folder: Path) -> Path:
 
 
 def view(target: Vector, projection: Vector, above: float = 40.0) -> tuple[float, float]:
-    """Elevation and azimuth from which the plane is seen flat and the residual upright."""
+    """Elevation and azimuth that show the plane at a flat angle and the residual upright."""
     normal = (target - projection) / np.linalg.norm(target - projection)
     aside = np.cross(projection / np.linalg.norm(projection), normal)
     eye = np.cos(np.radians(above)) * aside + np.sin(np.radians(above)) * normal
@@ -164,7 +166,7 @@ def space_axes(axes: Any, target: Vector, found: list[Step]) -> None:
 
 
 def span(axes: Any, elements: list[Vector], projection: Vector) -> None:
-    """The line or the part of the plane that the elements span, as far as the arrows reach."""
+    """The part of the line or plane spanned by the elements that the arrows cover."""
     along = projection / np.linalg.norm(projection)
     reach = 1.15 * float(np.linalg.norm(projection))
     if len(elements) == 1:

@@ -1,4 +1,4 @@
-"""The two heat maps: by how much FTG beats the best GP, in success rate and in median evaluations."""
+"""The two heat maps: FTG against the best GP, in success rate and in median evaluations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.experiments.paper import facts
-from fouriertree.experiments.paper.figures import new_figure, save
+from fouriertree.experiments.paper.figures import save
+from fouriertree.plotting.canvas import new_figure
 
 Grid = NDArray[np.float64]  #: (problems, tolerances)
 
@@ -59,7 +60,7 @@ def draw(ours: Any, folder: Path) -> Path:
 
 
 def panel(axes: Any, values: Grid, top: float, colours: str, form: str) -> Any:
-    """One heat map with a number in every cell."""
+    """One heat map with its values in the cells."""
     image = axes.imshow(values, cmap=colours, vmin=0.0, vmax=top, aspect="auto")
     axes.set_xticks(range(len(facts.TOLERANCES)), [f"$10^{{{e}}}$" for e in facts.EXPONENTS])
     axes.set_yticks(range(len(facts.PROBLEMS)), facts.PROBLEMS)

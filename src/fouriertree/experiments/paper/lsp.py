@@ -1,8 +1,9 @@
-"""The LSP figure: loss, span, tree size and depth per generation, and what is left at the last one."""
+"""The LSP figure: loss, span, tree size and depth per generation, and their values at the last one."""
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,8 +14,8 @@ from scipy.stats import ttest_ind_from_stats
 
 from fouriertree.experiments.paper import authors, facts
 from fouriertree.experiments.paper.polynomials import SERIES
-from fouriertree.experiments.paper.store import Record, Store
 from fouriertree.experiments.paper.tasks import Task
+from fouriertree.experiments.store import Record, Store
 
 GENERATIONS = facts.LSP_GENERATIONS + 1
 #: evaluations of one generation: the step of the axis that FTG shares with the GPs
@@ -22,7 +23,7 @@ PER_GENERATION = 500
 
 #: by degree, algorithm and series: (runs, generations), NaN from where a run has ended
 Curves = dict[tuple[int, str], dict[str, NDArray[np.float64]]]
-#: our series for each of the authors' numbers; theirs are minima and maxima of the generation
+#: our series for each of the authors' values, which are minima and maxima of the generation
 SPAN = "largest_span"
 COMPARED = (("loss", "generation_loss"), ("span", SPAN), ("size", "size"))
 
@@ -39,7 +40,7 @@ def curves(tasks: Sequence[Task], store: Store) -> Curves:
 
 
 def on_axis(record: Record, series: str) -> NDArray[np.float64]:
-    """One series by generation.  FTG has none: generation g is where 1 + 500·g evaluations are spent."""
+    """One series by generation.  FTG has no generations: generation g is after 1 + 500·g evaluations."""
     values = np.array(record["series"][series], dtype=np.float64)
     out = np.full(GENERATIONS, np.nan)
     if "accepted_at" not in record:
@@ -48,24 +49,21 @@ def on_axis(record: Record, series: str) -> NDArray[np.float64]:
     last = min(facts.LSP_GENERATIONS, math.ceil((record["evaluations"] - 1) / PER_GENERATION))
     spent = 1 + PER_GENERATION * np.arange(last + 1)
     at = np.searchsorted(record["accepted_at"], spent, side="right") - 1
-    # A run that has ended shows what it ended with.
+    # The last value of a run that has ended.
     at[-1] = len(values) - 1
     out[: last + 1] = values[np.maximum(at, 0)]
     return out
 
 
 def mean_and_sd(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Over the runs still alive; NaN where none is."""
-    alive = ~np.isnan(values)
-    n = np.maximum(alive.sum(axis=0), 1)
-    mean = np.where(alive, values, 0.0).sum(axis=0) / n
-    sd = np.sqrt(np.where(alive, np.square(values - mean), 0.0).sum(axis=0) / n)
-    gone = ~alive.any(axis=0)
-    return np.where(gone, np.nan, mean), np.where(gone, np.nan, sd)
+    """Over the runs that have not ended; NaN where all have."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return np.nanmean(values, axis=0), np.nanstd(values, axis=0)
 
 
 def events(tasks: Sequence[Task], store: Store) -> dict[tuple[int, str], tuple[float, float]]:
-    """Improving individuals that enlarged the span, mean and SD: the two rows of numbers."""
+    """Mean and SD of the number of improving individuals that enlarged the span."""
     found: dict[tuple[int, str], list[int]] = {}
     for task in tasks:
         if task.algorithm in facts.GP:
@@ -75,37 +73,27 @@ def events(tasks: Sequence[Task], store: Store) -> dict[tuple[int, str], tuple[f
 
 
 def comparison(tasks: Sequence[Task], store: Store, theirs: authors.Authors) -> Any:
-    """Ours and the authors' values at generation 200, GP by GP, with Welch's test of their means."""
+    """Our and the authors' values at generation 200 by GP, with Welch's test of the means."""
     found, counts, rows = curves(tasks, store), events(tasks, store), []
     for (degree, algorithm), published in facts.LSP_AT_THE_END.items():
         series = found[degree, algorithm]
         runs = len(series["loss"])
         n_theirs = alive_at_the_end(theirs, degree, algorithm)
         for name, ours in COMPARED:
-            final = series[ours][:, -1]
-            alive = final[~np.isnan(final)]
-            mean, sd = (float(alive.mean()), float(alive.std())) if len(alive) else (math.nan, math.nan)
-            rows.append((degree, algorithm, name, mean, sd, len(alive), *published[name], n_theirs))
+            final = series[ours][:, -1:]
+            (mean,), (sd,) = mean_and_sd(final)
+            alive = int((~np.isnan(final)).sum())
+            rows.append((degree, algorithm, name, mean, sd, alive, *published[name], n_theirs))
         rows.append(
             (degree, algorithm, "events", *counts[degree, algorithm], runs, *published["events"], facts.RUNS)
         )
-    names = (
-        "degree",
-        "algorithm",
-        "what",
-        "mean",
-        "sd",
-        "n",
-        "published_mean",
-        "published_sd",
-        "published_n",
-    )
-    table = pd.DataFrame(rows, columns=list(names))
+    names = "degree algorithm what mean sd n published_mean published_sd published_n"
+    table = pd.DataFrame(rows, columns=names.split())
     return table.assign(p=[welch(row) for row in table.itertuples()])
 
 
 def alive_at_the_end(theirs: authors.Authors, degree: int, algorithm: str) -> int:
-    """How many of the authors' runs are behind their numbers; all of them where that is not known."""
+    """The number of the authors' runs that have not ended; all of them where that is not known."""
     if theirs.lsp is None:
         return facts.RUNS
     table = theirs.lsp[(theirs.lsp.degree == degree) & (theirs.lsp.algorithm == algorithm)]
@@ -113,10 +101,10 @@ def alive_at_the_end(theirs: authors.Authors, degree: int, algorithm: str) -> in
 
 
 def welch(row: Any) -> float:
-    """p-value of equal means; none for one run alone."""
+    """p-value of equal means; NaN for a single run."""
     if row.n < 2:
         return math.nan
-    # Welch's test takes the SD that divides by n − 1.
+    # Welch's test takes the SD with the divisor n − 1.
     ours, published = (math.sqrt(n / (n - 1)) for n in (row.n, row.published_n))
     test = ttest_ind_from_stats(
         row.mean, row.sd * ours, row.n, row.published_mean, row.published_sd * published, row.published_n,
@@ -126,7 +114,7 @@ def welch(row: Any) -> float:
 
 
 def ftg_rows(tasks: Sequence[Task], store: Store) -> Any:
-    """Both FTGs at their end: a row per degree and algorithm."""
+    """Final values of both FTGs: a row per degree and algorithm."""
     rows = []
     for degree in facts.LSP_DEGREES:
         for algorithm in (facts.PUBLISHED_FTG, facts.ORTHONORMAL_FTG):

@@ -1,4 +1,4 @@
-"""The LSP figure: a column per degree, a row per quantity, mean and SD over the runs still alive."""
+"""The LSP figure: a column per degree, a row per quantity, mean and SD over the runs that have not ended."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from fouriertree.experiments.paper import authors, facts
-from fouriertree.experiments.paper.figures import COLOURS, LABELS, new_figure, save
+from fouriertree.experiments.paper.figures import COLOURS, LABELS, save
 from fouriertree.experiments.paper.lsp import GENERATIONS, SPAN, Curves, mean_and_sd
+from fouriertree.plotting.canvas import new_figure
 
 ROWS = (
     ("loss", "best loss so far"),
@@ -18,9 +19,9 @@ ROWS = (
     ("depth", "tree depth: levels"),
 )
 ORDER = (facts.CANONICAL, facts.ONE_PLUS_LAMBDA, facts.PUBLISHED_FTG, facts.ORTHONORMAL_FTG)
-#: a band that would reach zero ends here, as a part of its mean
+#: lower end of a band that would reach zero, as a fraction of its mean
 SHORTEST_BAND = 0.02
-#: smaller losses are drawn here
+#: smaller losses are drawn at this value
 LOSS_FLOOR = 1e-12
 
 
@@ -36,7 +37,7 @@ def draw(
             axes[i, 0].set_ylabel(label, fontsize=11)
         axes[0, j].set_title(f"$\\sum_{{i=0}}^{{{degree}}} x^i$ on $[-1, 1]$", fontsize=13)
         axes[-1, j].set_xlabel("generation (500 evaluations; FTG on the same scale)")
-        numbers(axes[0, j], events, degree)
+        counts(axes[0, j], events, degree)
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=10)
     return save(figure, folder, "lsp")
@@ -49,18 +50,10 @@ def panel(axes: Any, found: Curves, theirs: authors.Authors, degree: int, series
         floor = LOSS_FLOOR if series == "loss" else 0.0
         mean = np.maximum(mean, floor)
         colour = COLOURS[algorithm]
-        # A run that ends within a generation or two leaves a point and no line.
+        # One or two generations make a point and no line.
         marker = "o" if np.isfinite(mean).sum() <= 2 else ""
-        axes.plot(
-            x,
-            mean,
-            color=colour,
-            linewidth=2,
-            marker=marker,
-            label=LABELS[algorithm],
-            zorder=3,
-            clip_on=not marker,
-        )
+        style = {"marker": marker, "clip_on": not marker, "label": LABELS[algorithm]}
+        axes.plot(x, mean, color=colour, linewidth=2, zorder=3, **style)
         low = np.maximum(mean - sd, SHORTEST_BAND * mean)
         axes.fill_between(x, low, mean + sd, color=colour, alpha=0.15, linewidth=0, zorder=1)
         if (curve := authors.lsp_curve(theirs, degree, algorithm, series)) is not None:
@@ -77,8 +70,8 @@ def panel(axes: Any, found: Curves, theirs: authors.Authors, degree: int, series
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def numbers(axes: Any, events: dict[Any, tuple[float, float]], degree: int) -> None:
-    """The two rows of numbers: improving individuals that enlarged the span."""
+def counts(axes: Any, events: dict[Any, tuple[float, float]], degree: int) -> None:
+    """Text with the numbers of improving individuals that enlarged the span."""
     lines = ["improving and of larger span:"]
     for algorithm in (facts.CANONICAL, facts.ONE_PLUS_LAMBDA):
         mean, sd = events[degree, algorithm]

@@ -26,14 +26,14 @@ from fouriertree.search.gp.loops import (
     WATCHED,
 )
 
-#: what is recorded: best loss so far, smallest loss of the generation, terms of the best so far and most terms of any
-#: individual of the generation, mean number of nodes and mean depth of individuals
+#: best loss so far, smallest loss of the generation, terms of the best so far and most terms of any individual of the
+#: generation, mean number of nodes and mean depth of individuals
 SERIES = ("loss", "generation_loss", "span", "largest_span", "size", "depth")
 
 
 @dataclass
 class WatchedGP:
-    """A GP that writes a line for every generation: a search like the one it wraps."""
+    """A search that wraps a GP and records a row for every generation."""
 
     search: OnePlusLambda | CanonicalGP
     watch: NDArray[np.int64] = field(default_factory=lambda: np.zeros(WATCHED, np.int64))
@@ -64,7 +64,7 @@ class WatchedGP:
 
 
 class Elements:
-    """An observer that keeps every element that FTG accepts; what they amount to is worked out after the run."""
+    """An observer that keeps every element that FTG accepts; the series are computed after the run."""
 
     def __init__(self) -> None:
         self.accepted: list[Accepted] = []
@@ -74,14 +74,14 @@ class Elements:
             self.accepted.append(event)
 
     def lines(self, elements: Sequence[Polynomial]) -> list[list[float]]:
-        """A line for every element; its trees are whole sums."""
+        """A row per element; size and depth are those of the whole sum."""
         lines: list[list[float]] = []
         powers: set[int] = set()
         best = math.inf
         sizes = [event.expression.size for event in self.accepted]
         depths = [event.expression.depth for event in self.accepted]
         for k, (event, element) in enumerate(zip(self.accepted, elements, strict=True), 1):
-            # Rounded coefficients do not cancel exactly, so the sum has every power that one of its elements has.
+            # Rounded coefficients do not cancel exactly: the sum has every power that one of its elements has.
             powers |= {i for i, n in enumerate(element.numerators) if n}
             loss, span = event.progress.loss, len(powers)
             best = min(best, loss)
@@ -100,14 +100,14 @@ def shape_of_sum(sizes: Sequence[int], depths: Sequence[int]) -> tuple[int, int]
     return sum(sizes) + 2 * k + k - 1, depth
 
 
-def play(task: Task) -> dict[str, Any]:
+def run_polynomial(task: Task) -> dict[str, Any]:
     """The record of one run; `series` has a row per generation of a GP, or per element of FTG."""
     lsp = get_problem(task.problem)
     assert isinstance(lsp, LargeScalePolynomial)
-    return play_gp(task, lsp) if task.algorithm in facts.GP else play_ftg(task, lsp)
+    return run_gp(task, lsp) if task.algorithm in facts.GP else run_ftg(task, lsp)
 
 
-def play_gp(task: Task, lsp: LargeScalePolynomial) -> dict[str, Any]:
+def run_gp(task: Task, lsp: LargeScalePolynomial) -> dict[str, Any]:
     search = WatchedGP(search_of(task))
     ended = run(search, lsp.exact_problem(), BUDGETS[task.part], seed=task.seed)
     return {
@@ -122,7 +122,7 @@ def play_gp(task: Task, lsp: LargeScalePolynomial) -> dict[str, Any]:
     }
 
 
-def play_ftg(task: Task, lsp: LargeScalePolynomial) -> dict[str, Any]:
+def run_ftg(task: Task, lsp: LargeScalePolynomial) -> dict[str, Any]:
     observer = Elements()
     ended = run(search_of(task), lsp.problem(), BUDGETS[task.part], [observer], task.seed)
     elements = [integer_polynomial(event.expression) for event in observer.accepted]
@@ -135,7 +135,7 @@ def play_ftg(task: Task, lsp: LargeScalePolynomial) -> dict[str, Any]:
         "exact_loss": exact_loss(lsp.target, coefficients, elements[: len(coefficients)], lsp.a, lsp.b),
         "size": int(lines[-1][SERIES.index("size")]),
         "terms": ended.state.progress.terms,
-        # Trees that are zero, such as x·(x·x) − (x·x)·x: their values are nothing but rounding.
+        # Trees that are identically zero, such as x·(x·x) − (x·x)·x: their values are rounding errors.
         "zero_terms": sum(element.degree < 0 for element in elements),
         "condition": ended.state.projection.condition,
         "refused": ended.state.progress.refused,

@@ -1,11 +1,10 @@
-"""How long it took, and how long the authors' programs would have taken for the same evaluations."""
+"""Computing times, and those of the authors' programs for the same evaluations."""
 
 from __future__ import annotations
 
-import json
 import platform
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,8 @@ import pandas as pd
 
 from fouriertree import __version__
 from fouriertree.experiments.paper import facts
-from fouriertree.experiments.paper.store import Store
 from fouriertree.experiments.paper.tasks import TABLE, Task
+from fouriertree.experiments.store import Store, append_line, read_lines
 
 DAY = 86_400.0
 PACKAGES = ("numpy", "scipy", "numba", "pandas", "matplotlib")
@@ -23,29 +22,23 @@ PACKAGES = ("numpy", "scipy", "numba", "pandas", "matplotlib")
 
 @dataclass(frozen=True)
 class Session:
-    """One call of the command; an experiment may take several."""
+    """One call of the command; an experiment may need several."""
 
     command: str
     runs: int  #: computed in this session
     jobs: int
-    seconds: float  #: on the wall, figures and report not included
+    seconds: float  #: wall time without figures and report
     started: str  #: date and time, UTC
 
 
 def note_session(path: Path, session: Session) -> None:
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(session)) + "\n")
+    append_line(path, asdict(session))
 
 
 def sessions(path: Path) -> list[Session]:
-    """All sessions in which something was computed."""
-    found = []
-    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
-        try:
-            found.append(Session(**json.loads(line)))
-        except (ValueError, TypeError):
-            continue  # torn by a kill
-    return found
+    """All sessions in which runs were computed."""
+    names = {field.name for field in fields(Session)}
+    return [Session(**entry) for entry in read_lines(path) if entry.keys() == names]
 
 
 def speeds(tasks: Iterable[Task], store: Store) -> Any:
@@ -62,28 +55,19 @@ def speeds(tasks: Iterable[Task], store: Store) -> Any:
             evaluations / rate / DAY for rate in facts.RATES.get((part, algorithm), (float("nan"),) * 2)
         )
         rows.append((part, algorithm, runs, evaluations, seconds, evaluations / seconds, fast, slow))
-    names = [
-        "part",
-        "algorithm",
-        "runs",
-        "evaluations",
-        "core_seconds",
-        "per_second",
-        "authors_days_from",
-        "to",
-    ]
-    return pd.DataFrame(rows, columns=names).rename(columns={"to": "authors_days_to"})
+    names = "part algorithm runs evaluations core_seconds per_second authors_days_from authors_days_to"
+    return pd.DataFrame(rows, columns=names.split())
 
 
 def ratio(table: Any) -> tuple[float, float]:
-    """By how many times less core time than the authors' programs, from and to; for the algorithms they had."""
+    """Speed-up over the authors' programs in core time, from and to, for the published algorithms."""
     theirs = table[table.authors_days_from.notna()]
     ours = theirs.core_seconds.sum()
     return tuple(float(theirs[c].sum() * DAY / ours) for c in ("authors_days_from", "authors_days_to"))  # type: ignore[return-value]
 
 
 def versions() -> dict[str, str]:
-    """What the numbers were made with."""
+    """Versions of the software and the platform."""
     found = {"fouriertree": __version__, "Python": platform.python_version()}
     for name in PACKAGES:
         try:

@@ -1,4 +1,4 @@
-"""The statistics of the published tables, from records of single runs."""
+"""The statistics of the published tables, from the records of single runs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fouriertree.experiments.paper import facts
-from fouriertree.experiments.paper.store import Store
 from fouriertree.experiments.paper.tasks import Task
+from fouriertree.experiments.store import Store
 
 REACHED = tuple(f"reached_1e{exponent}" for exponent in facts.EXPONENTS)
 
@@ -32,7 +32,7 @@ class Summary(NamedTuple):
 def summary(evaluations: Sequence[float] | NDArray[np.float64], runs: int) -> Summary:
     """Statistics of the successful ones among `runs` runs; NaN stands for a run without success.
 
-    The SD divides by n, the SEM is SD/√successes, percentiles are linear, and the rate is cut to whole per cents.
+    The SD divides by n, the SEM is SD/√successes, percentiles are linear, and the rate is truncated to whole per cents.
 
     >>> summary([10, 20, 30, math.nan], 4)._replace(sd=0, sem=0)
     Summary(mean_fe=20.0, sd=0, sem=0, q1=15.0, median=20.0, q3=25.0, success_percent=75)
@@ -48,9 +48,9 @@ def summary(evaluations: Sequence[float] | NDArray[np.float64], runs: int) -> Su
 
 
 def runs_frame(tasks: Iterable[Task], store: Store) -> Any:
-    """Every run as a row; evaluations to tolerances as the published statistics count them, NaN for never.
+    """A row per run; evaluations to tolerances as the published statistics count them, NaN for never.
 
-    `clean` runs of a table are counted without the quirk by which FTG's last basis could come too late.
+    Columns `clean_…` count without the late date of FTG's last basis, `early_…` as the authors' earlier program.
     """
     rows = []
     for task in tasks:
@@ -77,7 +77,7 @@ def by_cell(runs: Any) -> dict[tuple[str, str], Any]:
 
 
 def table(runs: Any, prefix: str = "") -> Any:
-    """The published layout, from a row per run: tolerance by tolerance, problem by problem."""
+    """The published layout, from a row per run: by tolerance, then problem, then algorithm."""
     groups = by_cell(runs)
     rows = []
     for tolerance, column in zip(facts.TOLERANCES, REACHED, strict=True):
@@ -93,7 +93,7 @@ def table(runs: Any, prefix: str = "") -> Any:
 def errors(runs: Any) -> Any:
     """Training and test error and the shape of the models, a row per algorithm and problem.
 
-    Errors are means of squares, so that 20 training points and 1,000 test points compare; medians over runs.
+    Errors are mean squared errors, comparable for 20 training and 1,000 test points; medians over runs.
     """
     rows = []
     for problem in facts.PROBLEMS:

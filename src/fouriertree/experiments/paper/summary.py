@@ -1,4 +1,4 @@
-"""The numbers of an experiment in a page of Markdown, for quoting."""
+"""The results of an experiment as a Markdown page, for quoting."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from fouriertree.experiments.bars import Bar
 from fouriertree.experiments.paper import agreement, facts, heatmaps
 from fouriertree.experiments.paper.artefacts import (
     DRIFT_HEADINGS,
@@ -19,12 +20,9 @@ from fouriertree.experiments.paper.speed import DAY, ratio, sessions, versions
 from fouriertree.experiments.paper.table import markdown, scientific
 
 
-def bar(cells: Any) -> str:
-    """One line that a script can read."""
-    agreeing = int(cells.agrees.sum())
-    return (
-        f"BAR agreement-cells {agreeing} {agreement.GOAL} {'ok' if agreeing >= agreement.GOAL else 'short'}"
-    )
+def bar(cells: Any) -> Bar:
+    """The number of agreeing cells against its goal."""
+    return Bar("agreement-cells", int(cells.agrees.sum()), agreement.GOAL)
 
 
 def key_numbers(experiment: Experiment, found: CandidateCollector) -> Iterator[str]:
@@ -63,7 +61,7 @@ def accuracy(experiment: Experiment, errors: Any) -> Iterator[str]:
 def polynomials(rows: Any) -> Iterator[str]:
     for row in rows.itertuples():
         zero = (
-            f", {row.mean_zero_terms:.0f} of them zero but for rounding" if row.mean_zero_terms >= 0.5 else ""
+            f", {row.mean_zero_terms:.0f} of them zero up to rounding" if row.mean_zero_terms >= 0.5 else ""
         )
         yield (
             f"LSP degree {row.degree}, {row.algorithm}: loss {row.mean_loss:.2g} ± {row.sd_loss:.2g}, median of the "
@@ -76,12 +74,12 @@ def duration(experiment: Experiment, speeds: Any) -> Iterator[str]:
     days = [speeds[column].sum() for column in ("authors_days_from", "authors_days_to")]
     noted = sessions(experiment.folder / "sessions.jsonl")
     wall = sum(session.seconds for session in noted)
-    # A process that is killed cannot write down how long it ran.
+    # A killed process does not record its time.
     untimed = int(speeds.runs.sum()) - sum(session.runs for session in noted)
     partly = f" (without the time of {untimed} runs, whose session was killed)" if untimed > 0 else ""
     cores = speeds.core_seconds.sum()
     yield (
-        f"Time: {minutes(wall)} on the wall{partly} and {minutes(cores)} of one core for {speeds.evaluations.sum():,} "
+        f"Time: {minutes(wall)} of wall time{partly} and {minutes(cores)} of one core for {speeds.evaluations.sum():,} "
         f"evaluations. The authors' programs would take {days[0]:.1f} to {days[1]:.1f} core-days for those of "
         f"their algorithms: {low:,.0f} to {high:,.0f} times as long."
     )
@@ -104,34 +102,20 @@ def as_markdown(experiment: Experiment, found: CandidateCollector) -> str:
     lines += [f"- {sentence}" for sentence in found.get("differences", ())]
     lines += ["", "Made with " + ", ".join(f"{k} {v}" for k, v in versions().items()) + ".", ""]
     if "agreement" in found:
-        lines += [
-            "## Agreement by algorithm",
-            "",
-            POWER,
-            "",
-            markdown(DRIFT_HEADINGS, drift_rows(found["agreement"]), 1),
-        ]
+        drift = markdown(DRIFT_HEADINGS, drift_rows(found["agreement"]), 1)
+        lines += ["## Agreement by algorithm", "", POWER, "", drift]
     if "lsp_comparison" in found:
         lines += ["## LSP at generation 200", "", markdown(LSP_HEADINGS, lsp_rows(found["lsp_comparison"]))]
     if "speeds" in found:
-        lines += [
-            "## Evaluations per second and core",
-            "",
-            markdown(SPEED_HEADINGS, speed_rows(found["speeds"]), 2),
-        ]
+        rates = markdown(SPEED_HEADINGS, speed_rows(found["speeds"]), 2)
+        lines += ["## Evaluations per second and core", "", rates]
     return "\n".join(lines)
 
 
 LSP_HEADINGS = ("Degree", "Algorithm", "What", "Ours", "Runs alive", "Authors", "Runs alive", "p (Welch)")
 SPEED_HEADINGS = (
-    "Part",
-    "Algorithm",
-    "Runs",
-    "Evaluations",
-    "Core seconds",
-    "Per second",
-    "Authors' core-days",
-)
+    "Part", "Algorithm", "Runs", "Evaluations", "Core seconds", "Per second", "Authors' core-days",
+)  # fmt: skip
 
 
 def lsp_rows(table: Any) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""The published tables with our numbers: CSV in exactly their columns, Markdown and LaTeX to read."""
+"""The published tables with our results: CSV with exactly their columns, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TEST_HEADING = "Test MSE"
 
 
 def as_csv(table: Any) -> str:
-    """Three decimals, like the published file."""
+    """CSV with three decimals, like the published file."""
     lines = [",".join(facts.COLUMNS)]
     for tolerance, problem, algorithm, *numbers, rate in table.itertuples(index=False):
         lines.append(
@@ -24,7 +24,7 @@ def as_csv(table: Any) -> str:
 
 
 def with_test_errors(table: Any, runs: Any) -> Any:
-    """A further column: the median test error of the final models of those runs that met the tolerance."""
+    """The table with the median test error of the runs that met the tolerance as another column."""
     groups = by_cell(runs)
     columns = dict(zip(facts.TOLERANCES, REACHED, strict=True))
     medians = []
@@ -36,13 +36,13 @@ def with_test_errors(table: Any, runs: Any) -> Any:
 
 
 def cells(row: Sequence[Any]) -> list[str]:
-    """The numbers of a row as they are read: (mean, …, success, test error)."""
+    """The formatted values of a row: (mean, …, success, test error)."""
     *numbers, rate, test = row
     return [*("∞" if math.isinf(x) else f"{x:.1f}" for x in numbers), str(rate), scientific(test)]
 
 
 def scientific(x: float) -> str:
-    """Two digits, or a dash for nothing.
+    """Two digits, or a dash for NaN.
 
     >>> scientific(0.000123), scientific(math.nan)
     ('1.2e-04', '–')
@@ -61,13 +61,13 @@ def as_markdown(table: Any) -> str:
 
 
 def markdown(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int = 3) -> str:
-    """A table; the first columns are set to the left, the others to the right."""
+    """A table; the first `left` columns are left-aligned, the others right-aligned."""
     rule = [":--" if i < left else "--:" for i in range(len(headings))]
     return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in (headings, rule, *rows)) + "\n"
 
 
 def as_latex(table: Any) -> str:
-    """Needs the packages booktabs and longtable; the columns of the paper, and that of test errors."""
+    """The columns of the paper, and test errors; needs the packages booktabs and longtable."""
     body = []
     for tolerance, block in table.groupby("tolerance", sort=False):
         for i, (_, problem, algorithm, *rest) in enumerate(block.itertuples(index=False)):

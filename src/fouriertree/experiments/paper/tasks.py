@@ -1,8 +1,9 @@
-"""What there is to run: one task is one run of one algorithm on one problem."""
+"""Tasks: one task is one run of one algorithm on one problem."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,17 +15,17 @@ from fouriertree.problems import get_problem
 from fouriertree.search import CanonicalGP, OnePlusLambda
 
 TABLE, LSP = "table", "lsp"
-#: raise it when a record changes its meaning, so that records of before are not taken for new ones
+#: to be raised when the meaning of a record changes, which invalidates stored records
 RECIPE = 1
 
-#: a polynomial with integer coefficients whose loss is this small is the target: its loss is rounding alone
+#: a smaller loss of a polynomial with integer coefficients is rounding: it is the target
 SOLVED = 1e-20
 BUDGETS = {
     TABLE: Budget(facts.EVALUATIONS, target_loss=facts.TOLERANCES[-1]),
     LSP: Budget(facts.EVALUATIONS, target_loss=SOLVED),
 }
 
-#: seconds that a run takes, roughly: the long ones start first, and the time left is estimated from them
+#: approximate seconds of a run: long ones start first, and the remaining time is estimated from them
 SECONDS = {
     (TABLE, facts.ONE_PLUS_ONE): 0.3,
     (TABLE, facts.ONE_PLUS_LAMBDA): 0.25,
@@ -54,13 +55,18 @@ class Task:
 
     @property
     def key(self) -> str:
-        """Equal for tasks with equal results: everything that a result depends on is in it."""
+        """Equal for tasks with equal results: it contains everything that a result depends on."""
         return f"{self.part}/{self.algorithm}/{self.problem}/{digest(settings(self))}/{self.seed}"
 
     @property
     def group(self) -> str:
-        """Runs that differ in their seed only, or in their settings."""
+        """Equal for runs that differ only in seed or settings."""
         return f"{self.part} {self.algorithm} {self.problem}"
+
+    @property
+    def file(self) -> str:
+        """One file per group, such as table-1-lambda-gp-koza1.jsonl."""
+        return re.sub(r"[^a-z0-9]+", "-", self.group.lower()).strip("-") + ".jsonl"
 
     @property
     def seconds(self) -> float:
@@ -68,7 +74,7 @@ class Task:
 
 
 def search_of(task: Task) -> Any:
-    """The algorithm that a task names, with the settings of the paper."""
+    """The algorithm of a task, with the settings of the paper."""
     lsp = task.part == LSP
     match task.algorithm:
         case facts.ONE_PLUS_ONE:
@@ -85,7 +91,7 @@ def search_of(task: Task) -> Any:
 
 
 def settings(task: Task) -> str:
-    """All that a result depends on besides the seed, as text."""
+    """Everything that a result depends on besides the seed, as text."""
     parts = (search_of(task), BUDGETS[task.part], get_problem(task.problem), RECIPE, __version__)
     return " | ".join(map(repr, parts))
 
@@ -117,7 +123,9 @@ def lsp_tasks(runs: int, clean: bool = False) -> list[Task]:
 
 
 def perform(task: Task) -> dict[str, Any]:
-    """Run a task; its record is plain data."""
+    """Run a task; its record holds JSON types only."""
     from fouriertree.experiments.paper import conventional, polynomials
 
-    return conventional.play(task) if task.part == TABLE else polynomials.play(task)
+    if task.part == TABLE:
+        return conventional.run_benchmark(task)
+    return polynomials.run_polynomial(task)

@@ -1,4 +1,4 @@
-"""A first short run of everything, so that no measured run waits for the compiler."""
+"""A short run of every algorithm, so that compilation is not timed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FEW = Budget(1200)
 
 @cache
 def warm() -> None:
-    """Run every algorithm for a moment; a second call does nothing."""
+    """Run every algorithm briefly; a second call does nothing."""
     benchmark, lsp = get_problem("koza1"), get_problem("lsp10")
     assert isinstance(benchmark, Benchmark)
     assert isinstance(lsp, LargeScalePolynomial)

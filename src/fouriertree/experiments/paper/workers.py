@@ -10,13 +10,12 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from typing import Any
 
-from fouriertree.experiments.paper.store import Record, Store
 from fouriertree.experiments.paper.tasks import Task, perform
 from fouriertree.experiments.paper.warm import warm
+from fouriertree.experiments.store import Record, Store
+from fouriertree.experiments.threads import ONE_THREAD
 
 Results = Iterator[tuple[Task, Record]]
-#: threads of linear algebra would fight with the processes for the cores, and could change the order of sums
-ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 def cores() -> int:
@@ -30,7 +29,7 @@ def here(tasks: Iterable[Task]) -> Results:
 
 
 def in_processes(tasks: Sequence[Task], jobs: int) -> Results:
-    """In `jobs` processes, which are stopped if the caller leaves early."""
+    """In `jobs` processes, which are terminated if the caller stops early."""
     if not tasks:
         return
     warm()
@@ -43,7 +42,7 @@ def in_processes(tasks: Sequence[Task], jobs: int) -> Results:
         for future in as_completed(futures):
             yield futures[future], result(futures.pop(future), future)
     except BaseException:
-        # A run takes up to half a minute, and nobody who presses Ctrl-C waits for it.
+        # Ctrl-C does not wait for runs, which take up to half a minute.
         pool.shutdown(wait=False, cancel_futures=True)
         for child in set(multiprocessing.active_children()) - others:
             child.terminate()
@@ -62,9 +61,9 @@ def result(task: Task, future: Future[Record]) -> Record:
 
 @contextmanager
 def one_thread_each() -> Iterator[None]:
-    """Processes that are started meanwhile compute with one thread."""
+    """Processes started in this context compute with one thread."""
     before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    os.environ.update(ONE_THREAD)
     try:
         yield
     finally:
@@ -76,7 +75,7 @@ def one_thread_each() -> Iterator[None]:
 
 
 def start_worker() -> None:
-    # Ctrl-C reaches all processes of the terminal; the one that talks to the user decides what it means.
+    # Ctrl-C reaches all processes of the terminal; the parent process handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warm()
 
@@ -87,10 +86,9 @@ def complete(
     compute: Callable[[Sequence[Task]], Results],
     done: Callable[[Task], Any] = lambda task: None,
 ) -> int:
-    """Run the tasks that the store does not have; how many those were.  `done` is told about each."""
+    """Run the tasks that the store does not have; the number of them.  `done` is called with each."""
     missing = sorted((task for task in tasks if task not in store), key=lambda task: -task.seconds)
-    with store:
-        for task, record in compute(missing):
-            store.append(task, record)
-            done(task)
+    for task, record in compute(missing):
+        store.append(task, record)
+        done(task)
     return len(missing)

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 from fouriertree.experiments.bench.cases import Array
 
-#: a formula over x0, x1, … that is found for (X, y) within so many seconds, by one thread, with this seed
+#: (X, y, seconds, seed) -> a model over x0, x1, … as text, fitted by one thread
 Fit = Callable[[Array, Array, float, int], str]
 
 OURS, LINEAR = "ours", "linear"
@@ -17,7 +17,7 @@ OURS, LINEAR = "ours", "linear"
 
 @dataclass(frozen=True)
 class System:
-    """A system: the file of this package that runs it, the module that must be there, and how to install that."""
+    """A system: the file here that runs it, the module that it needs, and how to install that."""
 
     name: str
     file: str

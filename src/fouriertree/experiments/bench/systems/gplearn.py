@@ -1,4 +1,4 @@
-"""gplearn: plain genetic programming, one generation after the other until the time is over."""
+"""gplearn: standard genetic programming, generation by generation until the time limit."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from fouriertree.experiments.bench.cases import Array
 from fouriertree.experiments.bench.formulas import evaluate, parse, variables
 
 FUNCTIONS = ("add", "sub", "mul", "div", "sqrt", "log", "neg", "inv", "sin", "cos")
-#: an error, relative to the target's deviation, after which there is nothing left to find
+#: error relative to the target's standard deviation at which the search stops
 EXACT = 1e-12
-#: arguments of exp beyond this one are cut, because gplearn wants functions without infinities
+#: arguments of exp are clipped, because gplearn requires finite functions
 LARGEST_EXPONENT = 50.0
-#: how gplearn's functions read where no argument is so small that it takes another value instead
+#: texts of gplearn's functions where no argument is in the protected range
 PLAIN = {
     "add": "({} + {})", "sub": "({} - {})", "mul": "({} * {})", "div": "({} / {})", "neg": "(-{})", "inv": "(1/{})",
     "sqrt": "sqrt(abs({}))", "log": "log(abs({}))", "sin": "sin({})", "cos": "cos({})", "exp": "exp({})",
     "tanh": "tanh({})",
 }  # fmt: skip
-#: and how they read otherwise
+#: texts of the protected functions
 GUARDED = PLAIN | {
     "div": "guarded({0} / {1}, {1}, 1)",
     "inv": "guarded(1/{0}, {0}, 0)",
@@ -32,7 +32,7 @@ GUARDED = PLAIN | {
 
 
 def fit(X: Array, y: Array, seconds: float, seed: int) -> str:
-    """The best program of all generations.  The target is divided by its deviation, for which parsimony is meant."""
+    """The best program of all generations.  The target is standardized, because parsimony is absolute."""
     deadline = time.monotonic() + seconds
     unit = float(y.std()) or 1.0
     model = regressor(seed)
@@ -67,7 +67,7 @@ def bounded_exp(a: Array) -> Array:
 
 
 def text(program: Any, X: Array) -> str:
-    """The plain formula of a program if it has the program's values on the rows of X, else the guarded one."""
+    """The unprotected text of a program if it has the program's values on the rows of X, else the protected one."""
     plain = infix(iter(program.program), PLAIN)
     symbols = variables([-1.0] * X.shape[1])
     values = evaluate(parse(plain, {str(symbol): symbol for symbol in symbols}), symbols, X)
@@ -76,7 +76,7 @@ def text(program: Any, X: Array) -> str:
 
 
 def infix(program: Iterator[Any], texts: dict[str, str]) -> str:
-    """The text of a program in prefix order: functions, numbers of columns, constants."""
+    """The text of a program in prefix order: functions, feature indices, constants."""
     node = next(program)
     if isinstance(node, (int, np.integer)):
         return f"x{int(node)}"

@@ -1,4 +1,4 @@
-"""Ordinary least squares: what a formula must beat to be worth reading."""
+"""Ordinary least squares: the linear baseline."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fouriertree.experiments.bench.cases import Array
 
 
 def fit(X: Array, y: Array, seconds: float, seed: int) -> str:
-    """min ‖y − Xβ − c‖, with columns centred and scaled so that their units do not matter."""
+    """min ‖y − Xβ − c‖, with standardized features, so that units do not matter."""
     middle, scale = X.mean(axis=0), X.std(axis=0)
     scale[scale == 0.0] = 1.0
     beta = np.linalg.lstsq((X - middle) / scale, y - y.mean())[0] / scale

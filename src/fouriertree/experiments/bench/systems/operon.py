@@ -15,7 +15,7 @@ def fit(X: Array, y: Array, seconds: float, seed: int) -> str:
     model = SymbolicRegressor(
         allowed_symbols=SYMBOLS, objectives=["r2", "length"], max_length=50, population_size=1000,
         optimizer="lm", optimizer_iterations=5, generations=10**9, max_evaluations=10**15, epsilon=0.0,
-        # The description length that Operon offers too needs the noise beforehand; this criterion estimates it.
+        # Operon's description length needs the noise level; BIC estimates it.
         model_selection_criterion="bayesian_information_criterion",
         max_time=max(1, round(seconds)), n_threads=1, random_state=seed,
     )  # fmt: skip
@@ -24,7 +24,7 @@ def fit(X: Array, y: Array, seconds: float, seed: int) -> str:
 
 
 def zero_based(formula: str) -> str:
-    """Operon counts columns from X1.
+    """Operon numbers features from X1.
 
     >>> zero_based("(X1 + (2.5 * X12))")
     '(x0 + (2.5 * x11))'

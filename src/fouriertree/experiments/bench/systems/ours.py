@@ -1,4 +1,4 @@
-"""This package, as it comes."""
+"""This package with its defaults."""
 
 from __future__ import annotations
 

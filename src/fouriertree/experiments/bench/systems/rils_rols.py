@@ -11,7 +11,7 @@ def fit(X: Array, y: Array, seconds: float, seed: int) -> str:
     from rils_rols.rils_rols import RILSROLSRegressor
 
     class Unsimplified(RILSROLSRegressor):  # type: ignore[misc]
-        """Our judge simplifies all formulas alike; up to two seconds for that are not the search's."""
+        """Without its own simplification, which takes up to two seconds; all models are simplified alike."""
 
         def call_model_symplify(self) -> None:
             self.model_simp: Any = self.model
