@@ -65,5 +65,5 @@ def test_the_dark_scheme_changes_the_background(browser, page):
         browser.show(page, 600, scheme=scheme)
         shades[scheme] = browser.evaluate("getComputedStyle(document.body).backgroundColor")
     assert shades["light"] != shades["dark"]
-    picture = base64.b64decode(browser.call("Page.captureScreenshot")["data"])
-    assert picture[:8] == b"\x89PNG\r\n\x1a\n"
+    screenshot = base64.b64decode(browser.call("Page.captureScreenshot")["data"])
+    assert screenshot[:8] == b"\x89PNG\r\n\x1a\n"

@@ -40,7 +40,12 @@ def content_of(
         intervals=_intervals(regressor, X, y),
         band=Band(half_width, LEVEL) if np.isfinite(half_width) else None,
         certificate=_certificate(regressor),
-        stability=None if stability is None else {"Forms": stability.forms, "Terms": stability.terms},
+        stability=None
+        if stability is None
+        else {
+            "Forms over the refits": stability.forms,
+            "Terms over the refits": stability.terms,
+        },
         provenance=provenance(regressor, target),
         exports=snippets(regressor),
     )

@@ -40,27 +40,27 @@ SESSION_HEADINGS = ("Started (UTC)", "Command", "Processes", "Runs", "Wall time"
 Table = tuple[Sequence[str], Sequence[Sequence[str]], range]
 
 
-def write(experiment: Experiment, found: dict[str, Any]) -> Path:
+def write(experiment: Experiment, results: dict[str, Any]) -> Path:
     """report.html and summary.md."""
     path = experiment.folder / "report.html"
-    write_text(path, page(experiment, found))
-    write_text(experiment.folder / "summary.md", as_markdown(experiment, found))
+    write_text(path, page(experiment, results))
+    write_text(experiment.folder / "summary.md", as_markdown(experiment, results))
     return path
 
 
-def page(experiment: Experiment, found: dict[str, Any]) -> str:
-    """The page; a part that is not in `found` is left out."""
-    compared = any("in place" in sentence for sentence in found.get("differences", ()))
+def page(experiment: Experiment, results: dict[str, Any]) -> str:
+    """The page; a part that is not in `results` is left out."""
+    compared = any("in place" in sentence for sentence in results.get("differences", ()))
     command = experiment.command
     other = command.replace(" --clean", "") if experiment.clean else f"{command} --clean"
     return render(
         "paper.html",
         experiment=experiment,
         facts=facts,
-        found=found,
-        key_numbers=list(key_numbers(experiment, found)),
+        results=results,
+        key_numbers=list(key_numbers(experiment, results)),
         versions=versions(),
-        tables=dict(tables(experiment, found)),
+        tables=dict(tables(experiment, results)),
         agreement_sentence=agreement_sentence,
         power=POWER,
         other_command="" if compared else other,
@@ -69,25 +69,25 @@ def page(experiment: Experiment, found: dict[str, Any]) -> str:
 
 
 def tables(
-    experiment: Experiment, found: Mapping[str, Any]
+    experiment: Experiment, results: Mapping[str, Any]
 ) -> Iterator[tuple[str, Table | dict[float, Table]]]:
     """The tables of the page by name."""
-    if "agreement" in found:
-        cells = found["agreement"]
+    if "agreement" in results:
+        cells = results["agreement"]
         yield "drift", (DRIFT_HEADINGS, drift_rows(cells), range(1))
         yield "disagree", (AGREEMENT_HEADINGS, agreement_rows(cells[~cells.agrees]), range(3))
         yield "agree", (AGREEMENT_HEADINGS, agreement_rows(cells[cells.agrees]), range(3))
-    if "table" in found:
-        blocks = found["table"].groupby("tolerance", sort=False)
+    if "table" in results:
+        blocks = results["table"].groupby("tolerance", sort=False)
         yield "published", {tolerance: published_table(block) for tolerance, block in blocks}
-        yield "errors", (ERROR_HEADINGS, list(error_rows(found["errors"])), range(2))
-    if "lsp" in found:
-        yield "lsp", (LSP_HEADINGS, lsp_rows(found["lsp_comparison"]), range(3))
-        ends = found["lsp_ftg"]
+        yield "errors", (ERROR_HEADINGS, list(error_rows(results["errors"])), range(2))
+    if "lsp" in results:
+        yield "lsp", (LSP_HEADINGS, lsp_rows(results["lsp_comparison"]), range(3))
+        ends = results["lsp_ftg"]
         rows = [[f"{v:.3g}" if isinstance(v, float) else str(v) for v in row] for row in ends.to_numpy()]
         yield "lsp_ftg", ([name.replace("_", " ") for name in ends.columns], rows, range(2))
-    if "speeds" in found:
-        yield "speeds", (SPEED_HEADINGS, speed_rows(found["speeds"]), range(2))
+    if "speeds" in results:
+        yield "speeds", (SPEED_HEADINGS, speed_rows(results["speeds"]), range(2))
         noted = sessions(experiment.folder / "sessions.jsonl")
         rows = [[s.started, s.command, str(s.jobs), f"{s.runs:,}", minutes(s.seconds)] for s in noted]
         yield "sessions", (SESSION_HEADINGS, rows, range(2))
