@@ -1,11 +1,11 @@
-"""Measured against predicted, the residuals, and the picture file of a fit."""
+"""Measured against predicted values, residuals, and the image file of a fit."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from fouriertree.plotting import draw_fit, plot_fit
-from fouriertree.plotting.canvas import MOST_POINTS, MOST_SHAPES, new_figure, readable, writable_part
+from fouriertree.plotting.canvas import MAX_POINTS, MAX_VECTOR_POINTS, new_figure, readable, writable_part
 
 HOSTILE = [
     "$x$",
@@ -33,25 +33,25 @@ def test_every_row_is_a_point_and_a_residual():
     assert (agreement.get_xlabel(), agreement.get_ylabel()) == ("predicted y", "measured y")
 
 
-def test_the_panels_are_drawn_on_the_axes_that_were_given():
-    given = new_figure(8, 4).subplots(1, 2)
-    assert list(plot_fit([1.0], [1.0], "y", given)) == list(given)
+def test_the_panels_are_drawn_on_the_axes_of_the_caller():
+    axes = new_figure(8, 4).subplots(1, 2)
+    assert list(plot_fit([1.0], [1.0], "y", axes)) == list(axes)
 
 
-def test_a_band_is_as_wide_as_it_says():
+def test_the_band_has_the_width_of_the_prediction_interval():
     agreement, residuals = plot_fit([0.0, 4.0], [1.0, 3.0], "y", half_width=0.5)
     corners = agreement.collections[0].get_paths()[0].vertices
     assert np.ptp(corners[:, 1] - corners[:, 0]) == pytest.approx(1.0)
     assert residuals.patches[0].get_bbox().intervaly == pytest.approx([-0.5, 0.5])
 
 
-def test_many_rows_are_sampled_said_so_and_drawn_as_an_image():
+def test_many_rows_are_sampled_rasterized_and_counted_in_the_title():
     y = np.linspace(-1, 1, 50_000)
     for axes in plot_fit(y, 0.9 * y, "y"):
-        assert len(points(axes)) == MOST_POINTS
+        assert len(points(axes)) == MAX_POINTS
         assert axes.collections[-1].get_rasterized()
         assert "20,000 of 50,000 rows drawn" in axes.get_title()
-    few = plot_fit(y[:MOST_SHAPES], y[:MOST_SHAPES], "y")[0]
+    few = plot_fit(y[:MAX_VECTOR_POINTS], y[:MAX_VECTOR_POINTS], "y")[0]
     assert not few.collections[-1].get_rasterized()
 
 
@@ -67,7 +67,7 @@ def test_constant_and_missing_predictions_can_be_drawn(predicted):
     axes[0].figure.canvas.draw()
 
 
-def test_an_exact_formula_leaves_rounding_only():
+def test_the_residuals_of_an_exact_equation_are_rounding_only():
     y = np.arange(1.0, 5.0)
     assert plot_fit(y, y, "y")[1].get_title() == "residuals: rounding only"
 
@@ -81,8 +81,8 @@ def test_names_are_text_and_never_markup(name):
     assert agreement.get_xlabel() == f"predicted {readable(name)}"
     assert not agreement.xaxis.label.get_parse_math()
     assert not residuals.xaxis.label.get_parse_math()
-    picture = draw_fit(np.array([1.0, 2.0]), np.array([1.1, 2.0]), equations, 1, name)
-    assert picture[:8] == b"\x89PNG\r\n\x1a\n"
+    image = draw_fit(np.array([1.0, 2.0]), np.array([1.1, 2.0]), equations, 1, name)
+    assert image[:8] == b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.mark.parametrize("name", HOSTILE)

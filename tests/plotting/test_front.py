@@ -1,4 +1,4 @@
-"""The front: losses against complexity, the chosen row marked, labels that do not cover each other."""
+"""The Pareto front: losses against complexity, the chosen row marked, labels that do not overlap."""
 
 from itertools import combinations
 
@@ -38,19 +38,19 @@ def test_both_losses_are_drawn_against_complexity_and_the_chosen_row_is_marked()
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["training", "validation", "chosen"]
 
 
-def test_without_rows_held_back_there_is_one_line():
+def test_without_a_validation_set_only_the_training_loss_is_drawn():
     axes = plot_front(front([8.0, 2.0]), 0)
     assert [drawn.get_label() for drawn in axes.get_lines()] == ["training", "chosen"]
 
 
-def test_losses_of_different_size_need_a_logarithmic_scale_with_plain_numbers():
+def test_losses_of_different_magnitude_have_a_logarithmic_scale_with_plain_tick_labels():
     wide, narrow = plot_front(front([1.0, 1e-3, 1e-9]), 2), plot_front(front([1.0, 0.9, 0.8]), 2)
     assert (wide.get_yscale(), narrow.get_yscale()) == ("log", "linear")
     wide.figure.canvas.draw()
     assert all("$" not in tick.get_text() for tick in wide.get_yticklabels())
 
 
-def test_an_exact_formula_is_drawn_at_the_bottom():
+def test_a_loss_of_zero_is_drawn_at_the_bottom():
     axes = plot_front(front([1.0, 1e-3, 0.0]), 2)
     heights = line(axes, "training").get_ydata()
     assert 0.0 < heights[2] < heights[1]
@@ -65,7 +65,7 @@ def test_a_front_of_one_row_can_be_drawn(loss):
     assert (ticks == ticks.astype(int)).all()
 
 
-def test_labels_cover_neither_each_other_nor_the_legend():
+def test_labels_overlap_neither_each_other_nor_the_legend():
     losses = np.geomspace(10.0, 9.0, 25)
     axes = plot_front(front(losses, validation=losses * 1.1), 12)
     axes.figure.canvas.draw()
@@ -76,14 +76,14 @@ def test_labels_cover_neither_each_other_nor_the_legend():
     assert not any(a.padded(-0.5).overlaps(b.padded(-0.5)) for a, b in combinations(boxes, 2))
 
 
-def test_complexities_are_whole_numbers_at_not_too_many_ticks():
+def test_the_ticks_of_the_complexity_are_few_integers():
     axes = plot_front(front(np.geomspace(1, 1e-6, 60)), 3)
     ticks = axes.get_xticks()
     assert len(ticks) <= 12
     assert (ticks == ticks.astype(int)).all()
 
 
-def test_formulas_are_text_and_never_markup():
+def test_equations_are_text_and_never_markup():
     equations = front([8.0, 1.0], equation=["`$a_b$`", "`100%$`^2"])
     axes = plot_front(equations, 0, new_figure(6, 4).subplots())
     assert {text.get_text() for text in axes.texts} == {"`$a_b$`", "`100%$`^2"}

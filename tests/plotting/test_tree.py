@@ -1,4 +1,4 @@
-"""The tree of an expression: a node per token, children below and in order, labels that do not cover each other."""
+"""Expression trees: a node per token, children below and in order, labels that do not overlap."""
 
 from itertools import combinations, pairwise
 
@@ -18,14 +18,14 @@ LEAVES = st.one_of(
 )
 
 
-def grown(children):
+def applied(children):
     one = st.builds(Expression.apply, st.sampled_from(["sin", "square", "neg"]), children)
     return st.one_of(
         one, st.builds(Expression.apply, st.sampled_from(["add", "mul", "pdiv"]), children, children)
     )
 
 
-trees = st.recursive(LEAVES, grown, max_leaves=30)
+trees = st.recursive(LEAVES, applied, max_leaves=30)
 
 
 @given(trees)
@@ -44,7 +44,7 @@ def test_nodes_of_a_level_keep_their_distance_and_children_stand_below_in_order(
         assert not xs or node.x == pytest.approx((xs[0] + xs[-1]) / 2, abs=1e-9)
 
 
-def test_labels_are_signs_names_and_short_numbers():
+def test_labels_are_operators_features_and_rounded_constants():
     axes = plot_tree(parse("-0.123456*x0 + sin(x1^2)/x0"), ["a", "größe"])
     labels = [text.get_text() for text in axes.texts]
     assert labels == ["−0.1235", "a", "×", "größe", "( )²", "sin", "a", "/", "+"]
@@ -64,7 +64,7 @@ def test_sixty_nodes_are_readable():
     assert all(box.y0 >= 0 and box.y1 <= height * axes.figure.dpi for box in boxes)
 
 
-def test_on_axes_that_were_given_the_letters_shrink_to_fit():
+def test_on_axes_of_the_caller_the_font_shrinks_to_fit():
     expression = parse("+".join(f"x{i}*x{i + 1}" for i in range(12)))
     axes = new_figure(4, 3).subplots()
     assert plot_tree(expression, ax=axes) is axes
@@ -81,5 +81,5 @@ def test_names_are_text_and_never_markup(name):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -1e-300, 0.0])
-def test_a_number_alone_is_a_tree(value):
+def test_a_constant_is_a_tree(value):
     plot_tree(Expression.constant(value)).figure.canvas.draw()

@@ -1,4 +1,4 @@
-"""A headless Chromium, spoken to through two pipes: no port, no profile left behind, no package needed."""
+"""A headless Chromium, controlled through two pipes: no port, a temporary profile, no package."""
 
 import json
 import os
@@ -15,20 +15,20 @@ FLAGS = (
 
 
 class Browser:
-    """One page of a browser; `events` collects what it says between the answers."""
+    """One page of a browser; `events` collects the notifications between the replies."""
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        commands_out, self.commands = os.pipe()
-        self.answers, answers_in = os.pipe()
+        commands_read, self.commands = os.pipe()
+        self.replies, replies_write = os.pipe()
         # The browser reads from 3 and writes to 4.
-        script = f'exec "$0" "$@" 3<&{commands_out} 4>&{answers_in}'
+        script = f'exec "$0" "$@" 3<&{commands_read} 4>&{replies_write}'
         self.process = subprocess.Popen(
             ["bash", "-c", script, EXECUTABLE, *FLAGS, f"--user-data-dir={self.folder.name}", "about:blank"],
-            pass_fds=(commands_out, answers_in), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            pass_fds=(commands_read, replies_write), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        os.close(commands_out)
-        os.close(answers_in)
+        os.close(commands_read)
+        os.close(replies_write)
         self.rest, self.count, self.session, self.events = b"", 0, None, []
         targets = self.call("Target.getTargets")["targetInfos"]
         page = next(target["targetId"] for target in targets if target["type"] == "page")
@@ -41,25 +41,25 @@ class Browser:
         os.close(self.commands)
         self.process.terminate()
         self.process.wait(timeout=30)
-        os.close(self.answers)
+        os.close(self.replies)
         self.folder.cleanup()
 
     def call(self, method, **parameters):
-        """Send a command and wait for its answer."""
+        """Send a command and wait for its reply."""
         self.count += 1
         message = {"id": self.count, "method": method, "params": parameters}
         if self.session is not None:
             message["sessionId"] = self.session
         os.write(self.commands, json.dumps(message).encode() + b"\0")
-        while (answer := self.next()).get("id") != self.count:
-            self.events.append(answer)
-        if "error" in answer:
-            raise RuntimeError(f"{method}: {answer['error']}")
-        return answer["result"]
+        while (reply := self.next()).get("id") != self.count:
+            self.events.append(reply)
+        if "error" in reply:
+            raise RuntimeError(f"{method}: {reply['error']}")
+        return reply["result"]
 
     def next(self):
         while b"\0" not in self.rest:
-            read = os.read(self.answers, 1 << 20)
+            read = os.read(self.replies, 1 << 20)
             if not read:
                 raise RuntimeError("the browser has ended")
             self.rest += read
@@ -80,18 +80,18 @@ class Browser:
         self.call("Page.navigate", url=address)
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self.next())
-        # Everything that was under way has been said when this is answered.
+        # Pending notifications arrive before this reply.
         self.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 100)))")
 
     def evaluate(self, script):
-        answer = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
-        return answer["result"].get("value")
+        reply = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        return reply["result"].get("value")
 
     @property
     def messages(self):
-        """Whatever was written to the console, and errors."""
-        said = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
-        return [event for event in self.events if event.get("method") in said]
+        """Console messages and errors."""
+        methods = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
+        return [event for event in self.events if event.get("method") in methods]
 
     @property
     def requests(self):

@@ -1,4 +1,4 @@
-"""Pictures of formulas and fits, one per file: functions that draw on Matplotlib axes, without pyplot."""
+"""Figures of equations and fits, one per file: functions that draw on Matplotlib axes, without pyplot."""
 
 from fouriertree.plotting.fit import plot_fit
 from fouriertree.plotting.front import plot_front

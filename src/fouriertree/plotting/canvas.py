@@ -1,4 +1,4 @@
-"""What all pictures share: figures without global state, names that stay text, and how many points are drawn."""
+"""Shared by all figures: figures without global state, names as plain text, and how many points are drawn."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: more points only make the file large and the cloud opaque
-MOST_POINTS = 20_000
-#: above this, a file of lines and shapes carries the points as an image
-MOST_SHAPES = 2_000
-#: what XML cannot hold at all, escaped or not
+#: points in a scatter plot; more only make the file large and the cloud opaque
+MAX_POINTS = 20_000
+#: points that a vector format stores one by one; more are rasterized
+MAX_VECTOR_POINTS = 2_000
+#: characters that XML forbids, escaped or not
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of so many inches, with a canvas of its own: no window system, no global state."""
+    """An empty figure of this size in inches, outside of pyplot: no window system, no global state."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -38,7 +38,7 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def writable_part(text: str) -> str:
-    """The text without control characters and halves of characters.
+    """The text with U+FFFD for control characters and lone surrogates.
 
     >>> writable_part("a" + chr(0) + "b")
     'a�b'
@@ -47,7 +47,7 @@ def writable_part(text: str) -> str:
 
 
 def readable(name: object, length: int = 32) -> str:
-    """A name as it is written in a picture: one line of at most `length` characters.
+    """A name as a figure shows it: one line of at most `length` characters.
 
     >>> readable("the speed of the wind at noon", 12)
     'the speed o…'
@@ -56,16 +56,16 @@ def readable(name: object, length: int = 32) -> str:
     return line if len(line) <= length else line[: length - 1] + "…"
 
 
-def drawn_rows(n_rows: int, most: int = MOST_POINTS) -> NDArray[np.int64]:
-    """The rows that become points: all, or the same random ones in every panel."""
-    if n_rows <= most:
+def drawn_rows(n_rows: int, limit: int = MAX_POINTS) -> NDArray[np.int64]:
+    """Indices of the rows to draw: all, or a random sample that is the same in every panel."""
+    if n_rows <= limit:
         return np.arange(n_rows)
-    return np.random.default_rng(0).choice(n_rows, most, replace=False)
+    return np.random.default_rng(0).choice(n_rows, limit, replace=False)
 
 
 @contextmanager
 def without_glyph_warnings() -> Iterator[None]:
-    """A letter that the font lacks becomes a box, which everybody can see without a warning."""
+    """Ignore warnings about characters that the font lacks; they are drawn as boxes."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r"Glyph \d+ .*missing from")
         warnings.filterwarnings("ignore", message=r"Matplotlib currently does not support")

@@ -1,4 +1,4 @@
-"""How well a formula fits: measured against predicted, and what is left over."""
+"""Goodness of fit: measured against predicted values, and residuals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fouriertree.plotting import palette
-from fouriertree.plotting.canvas import MOST_POINTS, MOST_SHAPES, drawn_rows, new_figure, readable
+from fouriertree.plotting.canvas import MAX_POINTS, MAX_VECTOR_POINTS, drawn_rows, new_figure, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,8 +22,24 @@ def plot_fit(
     axes: Sequence[Axes] | None = None,
     half_width: float | None = None,
 ) -> tuple[Axes, Axes]:
-    """Two panels: measured against predicted, and the residuals; with a band of ± `half_width` if it is given.
+    """Two panels: measured against predicted values, and residuals measured − predicted.
 
+    Parameters
+    ----------
+    measured, predicted : array-like of shape (n_rows,)
+    target : str
+        Name of the target, for the labels.
+    axes : pair of matplotlib.axes.Axes, optional
+        Where to draw; by default on a new figure.
+    half_width : float, optional
+        Of a prediction interval ± `half_width`, drawn as a band.
+
+    Returns
+    -------
+    pair of matplotlib.axes.Axes
+
+    Examples
+    --------
     >>> agreement, residuals = plot_fit([1.0, 2.0], [1.1, 1.9], "speed")
     >>> agreement.get_ylabel(), residuals.get_title()
     ('measured speed', 'residuals: measured − predicted')
@@ -42,11 +58,11 @@ def draw_agreement(
     target: str,
     half_width: float | None = None,
 ) -> None:
-    """Every row as a point; a perfect formula has them all on the diagonal."""
+    """One point per row; those of an exact equation lie on the diagonal."""
     finite = np.isfinite(measured) & np.isfinite(predicted)
     x, y = predicted[finite], measured[finite]
     both = np.concatenate([x, y])
-    ends = np.array([both.min(initial=np.inf), both.max(initial=-np.inf)]) if len(both) else np.zeros(2)
+    ends = np.array([both.min(), both.max()]) if len(both) else np.zeros(2)
     ax.plot(ends, ends, color=palette.FAINT, linewidth=1, zorder=1)
     if half_width is not None:
         ax.fill_between(
@@ -65,7 +81,7 @@ def draw_residuals(
     target: str,
     half_width: float | None = None,
 ) -> None:
-    """What the formula leaves over; a good one leaves a cloud without a shape."""
+    """Residuals against predictions; those of a good fit show no pattern."""
     finite = np.isfinite(measured) & np.isfinite(predicted)
     x, residuals = predicted[finite], (measured - predicted)[finite]
     ax.axhline(0.0, color=palette.FAINT, linewidth=1, zorder=1)
@@ -80,20 +96,20 @@ def draw_residuals(
 
 def _points(ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
     rows = drawn_rows(len(x))
-    # Few points may be large; many must be small and pale to show where they are dense.
-    size, alpha = (16, 0.7) if len(rows) <= MOST_SHAPES else (6, 0.35)
+    # Few points may be large; many are small and transparent, which shows their density.
+    size, alpha = (16, 0.7) if len(rows) <= MAX_VECTOR_POINTS else (6, 0.35)
     ax.scatter(
         x[rows], y[rows], s=size, alpha=alpha, color=palette.POINTS, edgecolors="none", zorder=2,
-        rasterized=len(rows) > MOST_SHAPES,
+        rasterized=len(rows) > MAX_VECTOR_POINTS,
     )  # fmt: skip
 
 
 def _left_out(finite: NDArray[np.bool_]) -> str:
-    """A second line for the title where the picture does not show every row."""
+    """A second line of the title if some rows are not drawn."""
     shown, missing = int(finite.sum()), int((~finite).sum())
     notes = []
-    if shown > MOST_POINTS:
-        notes.append(f"{MOST_POINTS:,} of {shown:,} rows drawn")
+    if shown > MAX_POINTS:
+        notes.append(f"{MAX_POINTS:,} of {shown:,} rows drawn")
     if missing:
         notes.append(f"{missing:,} without a finite value")
     return "\n" + ", ".join(notes) if notes else ""

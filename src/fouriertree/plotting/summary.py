@@ -1,4 +1,4 @@
-"""The picture file of a fit: three panels beside each other."""
+"""The image file of a fit: three panels side by side."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def draw_fit(
     target: str,
     kind: str = "png",
 ) -> bytes:
-    """A picture file: measured against predicted, the residuals, and the loss of every row of the table."""
+    """An image file of format `kind`: measured against predicted values, residuals, and the Pareto front."""
     figure = new_figure(12.6, 4.4)
     agreement, residuals, front = figure.subplots(1, 3)
     plot_fit(measured, predicted, target, (agreement, residuals))

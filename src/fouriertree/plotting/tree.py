@@ -1,4 +1,4 @@
-"""An expression as a tree: operators above their arguments, with as little width as the labels allow."""
+"""Expression trees: operators above their arguments, as narrow as the labels allow."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 GAP, LEVEL = 0.7, 2.8
 #: around the whole tree
 MARGIN = 0.7
-#: the width of a letter, and the room that a node has beside its label
+#: the width of a letter, and the padding of a label
 LETTER, PADDING = 0.64, 1.0
 #: in points
 LARGEST_FONT, SMALLEST_FONT = 11.0, 4.0
-#: letters of a column's name
+#: letters of a feature's name
 NAME = 18
 SIGNS = {"sub": "−", "neg": "−", "mul": "×", "square": "( )²", "cube": "( )³"}
 
 
 @dataclass(frozen=True)
 class Node:
-    """A token of the expression: its label, what it is, where it stands, and the nodes below it."""
+    """A token of the expression: label, colour, position, and the indices of its children."""
 
     label: str
     colour: str
@@ -48,8 +48,22 @@ class Node:
 
 
 def plot_tree(expression: Expression, names: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
-    """The tree of `expression`, over x0, x1, ... or column `names`; on axes of its own, it gets the size that it needs.
+    """The expression tree.
 
+    Parameters
+    ----------
+    expression : Expression
+    names : sequence of str, optional
+        Names of the features; x0, x1, … by default.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default on a new figure of the size that the tree needs.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
     >>> from fouriertree.expr import parse
     >>> [text.get_text() for text in plot_tree(parse("2*sin(x0)")).texts]
     ['2', 'x0', 'sin', '×']
@@ -68,7 +82,7 @@ def plot_tree(expression: Expression, names: Sequence[str] | None = None, ax: Ax
 
 
 def layout(expression: Expression, names: Sequence[str] | None = None) -> list[Node]:
-    """A node for every token, in postfix order; the root is at height 0 and every level lower by the same step."""
+    """One node per token, in postfix order; the root is at height 0, and levels are equidistant."""
     labels = [_label(expression, i, names) for i in range(expression.size)]
     below = [expression.children(i) for i in range(expression.size)]
     shifts = _shifts([label_width(text) for text, _ in labels], below)
@@ -84,7 +98,7 @@ def layout(expression: Expression, names: Sequence[str] | None = None) -> list[N
 
 
 def _shifts(widths: Sequence[float], below: Sequence[tuple[int, ...]]) -> NDArray[np.float64]:
-    """How far every node is to the right of its parent: subtrees are as close as their outlines allow."""
+    """Horizontal offset of every node from its parent: subtrees are as close as their outlines allow."""
     shifts = np.zeros(len(widths))
     outlines: list[list[tuple[float, float]]] = []
     for i, width in enumerate(widths):
@@ -105,7 +119,7 @@ def _shifts(widths: Sequence[float], below: Sequence[tuple[int, ...]]) -> NDArra
 def _joined(
     outline: list[tuple[float, float]], other: list[tuple[float, float]], shift: float
 ) -> list[tuple[float, float]]:
-    """The outline of both: the left ends of the first and the right ends of the other, where both have a level."""
+    """The outline of both: left ends of the first and right ends of the other, on the levels that both have."""
     moved = [(left + shift, right + shift) for left, right in other]
     both = [(a[0], b[1]) for a, b in zip(outline, moved, strict=False)]
     return both + outline[len(both) :] + moved[len(both) :]
@@ -115,16 +129,16 @@ def _label(expression: Expression, i: int, names: Sequence[str] | None) -> tuple
     """Text and colour of token i."""
     code = int(expression.op[i])
     if code == CONST:
-        return f"{expression.const[i]:.4g}".replace("-", "−"), palette.NUMBER
+        return f"{expression.const[i]:.4g}".replace("-", "−"), palette.CONSTANT
     if code == VAR:
-        column = int(expression.arg[i])
-        return readable(f"x{column}" if names is None else names[column], NAME), palette.COLUMN
-    row = expression.primitives.by_opcode(code)
-    return SIGNS.get(row.name, row.symbol or row.name), palette.OPERATOR
+        feature = int(expression.arg[i])
+        return readable(f"x{feature}" if names is None else names[feature], NAME), palette.FEATURE
+    operator = expression.primitives.by_opcode(code)
+    return SIGNS.get(operator.name, operator.symbol or operator.name), palette.OPERATOR
 
 
 def label_width(text: str) -> float:
-    """The width of a node with this label, in font sizes."""
+    """Width of a node with this label, in font sizes."""
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
     return max(1.8, LETTER * (len(text) + wide) + PADDING)
 
@@ -136,7 +150,7 @@ def _fitting_axes(width: float, height: float) -> Axes:
 
 
 def _font_size(ax: Axes, width: float, height: float) -> float:
-    """The largest font with which the tree fits into the axes, within reason."""
+    """The largest font size with which the tree fits into the axes, within limits."""
     box = ax.get_window_extent()
     points = 72.0 / ax.figure.dpi
     fitting = min(box.width * points / width, box.height * points / height)
@@ -146,7 +160,7 @@ def _font_size(ax: Axes, width: float, height: float) -> float:
 def _draw(ax: Axes, nodes: Sequence[Node], font: float) -> None:
     for node in nodes:
         for child in node.below:
-            # Down, across and down: a straight line to a far child would run through the nodes between.
+            # Down, across and down: a straight line to a distant child would cross the nodes in between.
             x, y, between = nodes[child].x, nodes[child].y, node.y - LEVEL / 2
             ax.plot(
                 [node.x, node.x, x, x], [node.y, between, between, y], color=palette.FAINT, linewidth=0.1 * font,

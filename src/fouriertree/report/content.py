@@ -1,4 +1,4 @@
-"""What a report says, as plain data."""
+"""The content of a report, as plain data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fouriertree.model import Model
 
 @dataclass(frozen=True)
 class Band:
-    """Predictions ± `half_width` hold about the share `level` of new rows."""
+    """A prediction interval: prediction ± `half_width` covers about the share `level` of new rows."""
 
     half_width: float
     level: float
@@ -22,7 +22,7 @@ class Band:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What is known about the formula between and beyond the rows: one line, the whole text, and slopes by column."""
+    """Whether the equation is finite on the domain: the verdict, its explanation, and derivatives by feature."""
 
     verdict: str
     text: str = ""
@@ -31,14 +31,33 @@ class Certificate:
 
 @dataclass(frozen=True, eq=False)
 class ReportContent:
-    """Everything that a report shows.  What is None or empty is left out.
+    """Everything that a report shows; what is None or empty is left out.
 
-    equations: the table of formulas, and `models` its formulas, row by row; `chosen` is the number of the chosen row.
-    X, y: the data (n_rows, n_columns) and (n_rows,), for the pictures.
-    intervals: a row per coefficient, with its lower and upper end.
-    stability: tables by title.
-    provenance: what is needed to do it again: parameters, seed, versions, hash of the data, seconds, why it stopped.
-    exports: the formula as source code, by language.
+    Attributes
+    ----------
+    title, target : str
+        Heading of the page, and name of the target.
+    names : sequence of str
+        Names of the features.
+    equations : pandas.DataFrame
+        The table of equations, such as `SymbolicRegressor.equations_`.
+    chosen : int
+        The chosen row.
+    models : sequence of Model
+        The equations of the table, row by row.
+    X, y : arrays of shape (n_rows, n_features) and (n_rows,), optional
+        The data of the figures.
+    intervals : pandas.DataFrame, optional
+        Confidence intervals, one row per parameter.
+    band : Band, optional
+        The prediction interval.
+    certificate : Certificate, optional
+    stability : mapping of str to pandas.DataFrame, optional
+        Tables by caption.
+    provenance : mapping
+        What reproduces the fit: options, seed, versions, hash of the data, duration, stop reason.
+    exports : mapping of str to str
+        Source code by language.
     """
 
     title: str
@@ -58,7 +77,7 @@ class ReportContent:
 
     @property
     def model(self) -> Model:
-        """The chosen formula."""
+        """The chosen equation."""
         return self.models[self.chosen]
 
     @property

@@ -1,39 +1,79 @@
-"""The page around the sections."""
+"""The HTML report of a fit."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from importlib.resources import files
-from string import Template
+from dataclasses import dataclass
 
-from fouriertree._version import __version__
+from markupsafe import Markup
+
+from fouriertree.expr import Expression
+from fouriertree.model import Model
+from fouriertree.report import figures
 from fouriertree.report.content import ReportContent
-from fouriertree.report.elements import text
-from fouriertree.report.sections import SECTIONS
+from fouriertree.report.mathml import DIGITS, formula, rounded
+from fouriertree.report.svg import page_style
+from fouriertree.report.templating import cell, render
+
+#: what SymPy raises for an expression that it cannot handle
+SYMPY_ERRORS = (ValueError, TypeError, ArithmeticError, RecursionError, AttributeError, NotImplementedError)
+
+#: columns of the table of equations, and their headings
+HEADINGS = {
+    "n_terms": "terms",
+    "complexity": "complexity",
+    "loss": "loss",
+    "training_loss": "training",
+    "validation_loss": "validation",
+    "description_length": "description length",
+    "r2": "R²",
+}
+
+
+@dataclass(frozen=True)
+class PrintedEquation:
+    """target = expression, as text, MathML and LaTeX; `mathml` is None where SymPy fails."""
+
+    text: str
+    mathml: Markup | None
+    latex: str
 
 
 def html(content: ReportContent) -> str:
-    """The report as one page that works offline: styles, script and pictures are inside, and it asks for nothing."""
-    script = _packaged("copy.js")
-    written = [(key, name, write(content)) for key, name, write in SECTIONS]
-    written = [(key, name, part) for key, name, part in written if part]
-    return Template(_packaged("page.html")).substitute(
-        policy=_policy(script),
-        title=text(content.title),
-        style=_packaged("style.css"),
-        contents="\n".join(f'<li><a href="#{key}">{text(name)}</a></li>' for key, name, _ in written),
-        sections="\n".join(part for _, _, part in written),
-        version=text(__version__),
-        script=script,
+    """The report as one self-contained page: style, script and figures are inside, and it requests nothing."""
+    table = content.equations[[key for key in HEADINGS if key in content.equations]]
+    equations = [printed(model, content.target) for model in content.models]
+    best = table.iloc[[content.chosen]].to_dict("records")[0]
+    summary = {HEADINGS[key]: cell(best[key]) for key in ("n_terms", "complexity", "r2") if key in best}
+    if content.data is not None:
+        summary |= {"rows": cell(len(content.data[1])), "features": cell(len(content.names))}
+    with page_style():
+        drawn = {
+            "fit": figures.fit(content),
+            "front": [figures.front(content)],
+            "response": figures.response(content),
+            "tree": figures.tree(content),
+        }
+    return render(
+        "report.html",
+        title=content.title,
+        content=content,
+        equations=equations,
+        summary=summary,
+        headings=[HEADINGS[key] for key in table],
+        rows=list(zip(equations, content.equations["equation"], table.itertuples(index=False), strict=True)),
+        figures=drawn,
     )
 
 
-def _packaged(name: str) -> str:
-    return files("fouriertree.report").joinpath(name).read_text("utf-8")
-
-
-def _policy(script: str) -> str:
-    """What the page may do: run this very script, show the images that it carries, and fetch nothing."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+def printed(model: Model, target: str) -> PrintedEquation:
+    """The equation in all its printed forms."""
+    text = f"{target} = {model.text(DIGITS)}"
+    try:
+        mathml = Markup(formula(model, target))
+    except SYMPY_ERRORS:
+        mathml = None
+    try:
+        latex = f"{Expression.variable(0).latex([target])} = {rounded(model).latex(model.names)}"
+    except SYMPY_ERRORS:
+        latex = f"\\text{{{target}}} = \\texttt{{{model.text(DIGITS)}}}"
+    return PrintedEquation(text, mathml, latex)

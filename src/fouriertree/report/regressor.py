@@ -1,23 +1,23 @@
-"""From a fitted regressor and its data to the content of a report."""
+"""The content of a report from a fitted regressor and its data."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fouriertree.export import TARGETS, ExportError
+from fouriertree.export import ExportError
 from fouriertree.report import Band, Certificate, ReportContent
 from fouriertree.uncertainty.intervals import conformal_quantile
 
 Floats = NDArray[np.float64]
-#: of the prediction band, and of the intervals of numbers
+#: of the prediction interval, and of the confidence intervals of the parameters
 LEVEL = 0.9
-#: languages that are shown; all others are an export away
+#: the export targets that the report shows
 SNIPPETS = ("python", "latex", "c", "javascript", "postgresql", "excel", "matlab", "r", "julia")
 
 
@@ -25,11 +25,11 @@ def content_of(
     regressor: Any, target: str, X: Floats, y: Floats, refits: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> ReportContent:  # fmt: skip
-    """All parts of the report of the chosen formula; with `refits`, its stability, too, which takes so many fits."""
+    """The report of the chosen equation; with `refits` > 0 also its stability, which takes as many fits."""
     half_width = conformal_quantile(regressor.scores_[regressor.best_index_], LEVEL)
     stability = regressor.stability(refits, X, y, progress) if refits else None
     return ReportContent(
-        title=f"A formula for {target}",
+        title=f"An equation for {target}",
         target=target,
         names=list(regressor._column_texts),
         equations=regressor.equations_,
@@ -40,7 +40,12 @@ def content_of(
         intervals=_intervals(regressor, X, y),
         band=Band(half_width, LEVEL) if np.isfinite(half_width) else None,
         certificate=_certificate(regressor),
-        stability=None if stability is None else {"Forms": stability.forms, "Terms": stability.terms},
+        stability=None
+        if stability is None
+        else {
+            "Forms over the refits": stability.forms,
+            "Terms over the refits": stability.terms,
+        },
         provenance=provenance(regressor, target),
         exports=snippets(regressor),
     )
@@ -48,46 +53,46 @@ def content_of(
 
 def _intervals(regressor: Any, X: Floats, y: Floats) -> pd.DataFrame | None:
     try:
-        found: pd.DataFrame = regressor.coefficient_intervals(level=LEVEL, X=X, y=y)
-    except ValueError:  # fewer rows than numbers
+        return cast(pd.DataFrame, regressor.coefficient_intervals(level=LEVEL, X=X, y=y))
+    except ValueError:  # fewer rows than parameters
         return None
-    return found
 
 
 def _certificate(regressor: Any) -> Certificate:
-    found = regressor.certificate()
+    certificate = regressor.certificate()
     rows = [
-        {"column": s.column, "direction": s.direction, "slope from": s.lower, "to": s.upper}
-        for s in regressor.slopes()
+        {
+            "feature": slope.column,
+            "direction": slope.direction,
+            "lower bound": slope.lower,
+            "upper bound": slope.upper,
+        }
+        for slope in regressor.slopes()
     ]
-    return Certificate(found.verdict, found.text(), pd.DataFrame(rows) if rows else None)
+    return Certificate(certificate.verdict, certificate.text(), pd.DataFrame(rows) if rows else None)
 
 
 def provenance(regressor: Any, target: str) -> Mapping[str, object]:
-    """What is needed to do it again."""
+    """What reproduces the fit: data, options that differ from their defaults, history and versions."""
     saved = regressor.to_record(target)
-    given = {name: value for name, value in saved.parameters.items() if value != _default(regressor, name)}
+    default = type(regressor)()
+    changed = {name: value for name, value in saved.parameters.items() if value != getattr(default, name)}
     return {
         "target": target,
         "rows of the fit": saved.data.get("rows"),
         "SHA-256 of the data": saved.data.get("sha256"),
-        "parameters": json.dumps(given | dict(saved.described), ensure_ascii=False),
+        "parameters": json.dumps(changed | dict(saved.described), ensure_ascii=False),
         **{name: round(v, 2) if isinstance(v, float) else v for name, v in saved.history.items()},
-        **{f"version of {name}": number for name, number in saved.versions.items()},
+        **{f"version of {name}": version for name, version in saved.versions.items()},
     }
 
 
-def _default(regressor: Any, name: str) -> object:
-    return getattr(type(regressor)(), name)
-
-
 def snippets(regressor: Any) -> dict[str, str]:
-    """The chosen formula in the languages that can express it."""
-    found = {}
+    """The chosen equation as source code, or why a language cannot express it."""
+    code = {}
     for target in SNIPPETS:
-        if target in TARGETS:
-            try:
-                found[target] = str(regressor.export(target))
-            except ExportError as refusal:
-                found[target] = str(refusal)
-    return found
+        try:
+            code[target] = str(regressor.export(target))
+        except ExportError as error:
+            code[target] = str(error)
+    return code

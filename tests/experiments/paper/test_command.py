@@ -68,6 +68,7 @@ def test_the_geometry_alone_needs_no_runs(invoke):
     result = invoke("paper", "--only", "geometry", "-o", "out")
     assert result.exit_code == 0
     assert Path("out/figures/geometry-3d.svg").is_file()
+    check_page(Path("out/report.html").read_text(encoding="utf-8"), n_images=2)
     assert not Path("out/table.csv").exists()
 
 
@@ -117,11 +118,11 @@ def test_the_whole_pipeline_on_two_runs(invoke, monkeypatch):
     check_nothing_is_computed_again(invoke, monkeypatch, out)
 
 
-def check_page(page):
-    """Everything that the page needs is in it."""
+def check_page(page, n_images=4):
+    """The page is self-contained."""
     assert not re.search(r"https?://|file://|<script|<link|@import|url\(", page)
     sources = re.findall(r'src="([^"]*)"', page)
-    assert len(sources) == 4
+    assert len(sources) == n_images
     assert all(source.startswith("data:image/png;base64,") for source in sources)
 
 
