@@ -76,5 +76,5 @@ def test_the_words_are_those_of_the_package():
     assert tuple(TARGETS) == words.TARGETS
     assert tuple(SUITES) == words.SUITES
     assert tuple(SYSTEMS) == words.SYSTEMS
-    assert set(parse_operators(",".join(words.OPERATORS)).names) == set(PrimitiveSet.catalogue().names)
+    assert set(parse_operators(",".join(words.operators())).names) == set(PrimitiveSet.catalogue().names)
     assert parse_operators(words.DEFAULT_OPERATORS) == PrimitiveSet.default()

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fouriertree.engine import ReferenceEngine
-from fouriertree.engine.gradients import BLOCK_ROWS, RECIPES, value_and_slopes
+from fouriertree.engine.gradients import BLOCK_ROWS, value_and_slopes
+from fouriertree.engine.recipes import RECIPES
 from fouriertree.expr import Expression, PrimitiveSet, differentiate, parse
 from fouriertree.expr.catalogue import CATALOGUE
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
@@ -66,7 +67,26 @@ def test_slopes_of_every_operator_are_the_symbolic_ones_and_difference_quotients
 
 
 @pytest.mark.parametrize(
-    "name", ["plog", "abs", "cube", "square", "inv", "tanh", "atan", "min", "max", "pdiv", "tan"]
+    "name",
+    [
+        "plog",
+        "abs",
+        "cube",
+        "square",
+        "inv",
+        "tanh",
+        "atan",
+        "min",
+        "max",
+        "pdiv",
+        "tan",
+        "erf",
+        "sinh",
+        "cosh",
+        "sign",
+        "step",
+        "relu",
+    ],
 )
 def test_slopes_hold_for_negative_arguments_too(name):
     arguments = [parse("-0.8*x0 - 0.1*x1"), parse("-0.9*x1 - 0.3*x0")][: CATALOGUE[name].arity]

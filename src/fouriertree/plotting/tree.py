@@ -29,7 +29,6 @@ LETTER, PADDING = 0.64, 1.0
 LARGEST_FONT, SMALLEST_FONT = 11.0, 4.0
 #: letters of a column's name
 NAME = 18
-SIGNS = {"sub": "−", "neg": "−", "mul": "×", "square": "( )²", "cube": "( )³"}
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ def _label(expression: Expression, i: int, names: Sequence[str] | None) -> tuple
         column = int(expression.arg[i])
         return readable(f"x{column}" if names is None else names[column], NAME), palette.COLUMN
     row = expression.primitives.by_opcode(code)
-    return SIGNS.get(row.name, row.symbol or row.name), palette.OPERATOR
+    return row.label or row.symbol or row.name, palette.OPERATOR
 
 
 def label_width(text: str) -> float:
