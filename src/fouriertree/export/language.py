@@ -8,12 +8,26 @@ from dataclasses import dataclass
 
 from fouriertree.export.errors import ExportError
 from fouriertree.expr import Expression
-from fouriertree.expr.catalogue import ATOM, UNARY, Primitive
+from fouriertree.expr.catalogue import ATOM, CATALOGUE, UNARY, Primitive
 from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
 from fouriertree.expr.operators.forms import Absent, AnyForm, Form
 
 #: levels of operators in one line; parsers have limits, and readers too
 DEEPEST = 24
+
+#: arithmetic as most languages write it: what C writes without a function
+ARITHMETIC: dict[str, Form] = {
+    row.name: form
+    for row in CATALOGUE.values()
+    if isinstance(form := row.forms["c"], Form) and "(" not in form.text
+}
+
+
+def calls(names: str, pattern: str = "{name}({a})") -> dict[str, Form]:
+    """Functions of one argument: ``operator`` or ``operator=name``, separated by spaces."""
+    pairs = [word.partition("=")[::2] for word in names.split()]
+    return {name: Form(pattern.replace("{name}", theirs or name)) for name, theirs in pairs}
+
 
 #: a number such that it is read back exactly, and how strongly it binds
 Literal = Callable[[float], tuple[str, float]]
@@ -36,7 +50,8 @@ class Language:
     """How numbers are written, and what the parser takes; how operators are written is declared in their entries."""
 
     name: str
-    key: str  #: of the forms of operators
+    #: the key of the forms in the entries of operators, or a table by operator for a language that is not there
+    forms: str | Mapping[str, Form]
     literal: Literal
     #: whether lines that name a part can stand before the formula
     lines: bool = True
@@ -55,7 +70,7 @@ class Language:
         return form
 
     def declared(self, row: Primitive) -> Form:
-        form = row.forms.get(self.key)
+        form = row.forms.get(self.forms) if isinstance(self.forms, str) else self.forms.get(row.name)
         if isinstance(form, Form):
             return form
         raise absence(self.name, row, form)
