@@ -171,6 +171,13 @@ def test_the_exponent_of_a_negative_number_has_no_slope():
     assert slopes[0, 1] == pytest.approx(1.5**2 * np.log(1.5))
 
 
+@pytest.mark.parametrize("name", ["step", "sign"])
+def test_what_has_no_slope_has_none_where_the_slope_above_is_not_a_number(name):
+    # The slope by the exponent of a negative number is NaN.
+    _, slopes = value_and_slopes(parse(f"pow(x0, {name}(0.3))"), [[-1.5], [1.5]])
+    np.testing.assert_array_equal(slopes, [[0.0, 0.0]])
+
+
 def test_min_and_max_follow_one_argument_on_ties():
     for name in ("min", "max"):
         _, slopes = value_and_slopes(parse(f"{name}(x0 + 1, x0 + 1)"), rows())

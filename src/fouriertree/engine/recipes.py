@@ -54,6 +54,9 @@ class _Compiler:
     def _times(self, number: float) -> None:
         if number == -1.0:
             self._push(NEG, UP, UP)
+        elif number == 0.0:
+            # Not up·0: what has no slope has none where up is infinite, either.
+            self._push(MUL, self._number(0.0), self._number(0.0))
         elif number != 1.0:
             self._push(MUL, UP, self._number(number))
 

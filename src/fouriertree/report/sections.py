@@ -39,7 +39,7 @@ HEADINGS = {
 
 
 def typeset(model: Model, target: str) -> str:
-    """The formula as MathML in a box of its own; as plain text where SymPy gives up."""
+    """The formula as MathML in a box of its own; as plain text where it is too long to be typeset."""
     try:
         inside = formula(model, target)
     except GIVES_UP:
