@@ -78,4 +78,4 @@ def test_completed_words_are_those_of_the_package():
     assert tuple(TARGETS) == choices.TARGETS
     assert tuple(SUITES) == choices.SUITES
     assert tuple(SYSTEMS) == choices.SYSTEMS
-    assert set(parse_operators(",".join(choices.OPERATORS)).names) == set(PrimitiveSet.catalogue().names)
+    assert set(parse_operators(",".join(choices.operators())).names) == set(PrimitiveSet.catalogue().names)

@@ -15,11 +15,11 @@ from fouriertree.expr.catalogue import CATALOGUE
 EXACT = {
     "sin": mpmath.sin, "cos": mpmath.cos, "tan": mpmath.tan, "exp": mpmath.exp, "log": mpmath.log,
     "plog": lambda x: mpmath.log(abs(x)), "tanh": mpmath.tanh, "asin": mpmath.asin, "acos": mpmath.acos,
-    "atan": mpmath.atan,
+    "atan": mpmath.atan, "erf": mpmath.erf, "sinh": mpmath.sinh, "cosh": mpmath.cosh,
 }  # fmt: skip
 LIMITS = {
     "sin": 1.6, "cos": 1.6, "tan": 3, "exp": 1, "log": 1, "plog": 1, "tanh": 2.5, "asin": 2.5, "acos": 2.5,
-    "atan": 2.5,
+    "atan": 2.5, "erf": 2.5, "sinh": 2.5, "cosh": 2.5,
 }  # fmt: skip
 ANGLES = ("sin", "cos", "tan")
 LIMITS_32 = dict.fromkeys(LIMITS, 3.0) | {"tan": 4.0}
@@ -37,10 +37,13 @@ CORRECTLY_ROUNDED = [
     "abs",
     "min",
     "max",
+    "sign",
+    "step",
+    "relu",
 ]
 
-# the largest number whose exponential is finite
-LARGEST_EXPONENT = 709.782712893384
+# the largest numbers whose exponential and whose hyperbolic sine are finite
+LARGEST_EXPONENT, LARGEST_HYPERBOLIC = 709.782712893384, 710.4758600739439
 
 
 def around(values, steps=3):
@@ -96,6 +99,17 @@ POINTS = {
     ),
 }  # fmt: skip
 POINTS |= dict.fromkeys(ANGLES, angles)
+POINTS["erf"] = lambda rng: signed(
+    rng,
+    np.concatenate(
+        [rng.uniform(0, 7, 1500), powers(rng, -307, 1, 1000), around([1.0, 6.0], 20), [1e300, 30.0]]
+    ),
+)
+POINTS["sinh"] = lambda rng: signed(
+    rng, np.concatenate([rng.uniform(0, LARGEST_HYPERBOLIC, 1500), rng.uniform(0, 3, 500), powers(rng, -320, 2, 700),
+                         around([1.0, 80.0], 20), rng.uniform(709, LARGEST_HYPERBOLIC, 300), [LARGEST_HYPERBOLIC]])
+)  # fmt: skip
+POINTS["cosh"] = POINTS["sinh"]
 POINTS |= {"plog": lambda rng: signed(rng, POINTS["log"](rng)), "acos": POINTS["asin"]}
 
 
@@ -154,6 +168,8 @@ def test_float32_functions_are_accurate(name):
     x = x[np.isfinite(x)].astype(np.float64)
     if name in ("log", "plog"):
         x = x[x != 0]
+    if name in ("sinh", "cosh"):
+        x = x[np.abs(x) < 89]
     if name == "exp":
         x = np.concatenate([x[np.abs(x) < 88], rng.uniform(-103.9, 88.7, 50_000).astype(np.float32)])
     found, exact = values(CompiledEngine(np.float32), name, x), CATALOGUE[name].reference(x)

@@ -7,6 +7,7 @@ engines are compared only where these two agree at every step, and the reference
 
 import numpy as np
 import pytest
+import scipy.special
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,6 +47,10 @@ FUNCTIONS = {
     "min": np.minimum, "max": np.maximum, "inv": np.reciprocal, "cube": lambda a: a * a * a,
     "pdiv": lambda a, b: np.where(b == 0, np.longdouble(1), a / b),
     "plog": lambda a: np.where(a == 0, np.longdouble(0), np.log(np.abs(a))),
+    # In double precision: enough to see where the result is well conditioned.
+    "erf": lambda a: scipy.special.erf(a.astype(np.float64)).astype(np.longdouble),
+    "sinh": np.sinh, "cosh": np.cosh, "sign": np.sign, "step": lambda a: np.heaviside(a, np.longdouble(0)),
+    "relu": lambda a: np.maximum(a, np.longdouble(0)),
 }  # fmt: skip
 
 

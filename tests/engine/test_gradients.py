@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fouriertree.engine import ReferenceEngine
-from fouriertree.engine.gradients import BLOCK_ROWS, RECIPES, value_and_slopes
+from fouriertree.engine.gradients import BLOCK_ROWS, value_and_slopes
+from fouriertree.engine.recipes import RECIPES
 from fouriertree.expr import Expression, PrimitiveSet, differentiate, parse
 from fouriertree.expr.catalogue import CATALOGUE
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
@@ -66,7 +67,26 @@ def test_slopes_of_every_operator_are_the_symbolic_ones_and_difference_quotients
 
 
 @pytest.mark.parametrize(
-    "name", ["plog", "abs", "cube", "square", "inv", "tanh", "atan", "min", "max", "pdiv", "tan"]
+    "name",
+    [
+        "plog",
+        "abs",
+        "cube",
+        "square",
+        "inv",
+        "tanh",
+        "atan",
+        "min",
+        "max",
+        "pdiv",
+        "tan",
+        "erf",
+        "sinh",
+        "cosh",
+        "sign",
+        "step",
+        "relu",
+    ],
 )
 def test_slopes_hold_for_negative_arguments_too(name):
     arguments = [parse("-0.8*x0 - 0.1*x1"), parse("-0.9*x1 - 0.3*x0")][: CATALOGUE[name].arity]
@@ -149,6 +169,13 @@ def test_the_exponent_of_a_negative_number_has_no_slope():
     _, slopes = value_and_slopes(parse("pow(x0, 2.0)"), [[-1.5], [1.5]])
     assert np.isnan(slopes[0, 0])
     assert slopes[0, 1] == pytest.approx(1.5**2 * np.log(1.5))
+
+
+@pytest.mark.parametrize("name", ["step", "sign"])
+def test_what_has_no_slope_has_none_where_the_slope_above_is_not_a_number(name):
+    # The slope by the exponent of a negative number is NaN.
+    _, slopes = value_and_slopes(parse(f"pow(x0, {name}(0.3))"), [[-1.5], [1.5]])
+    np.testing.assert_array_equal(slopes, [[0.0, 0.0]])
 
 
 def test_min_and_max_follow_one_argument_on_ties():

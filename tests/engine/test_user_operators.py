@@ -17,7 +17,7 @@ def bump(a):
     return 1.0 / (1.0 + a * a)
 
 
-def step(a):
+def jump(a):
     return 1.0 if a > 0 else 0.25 * a
 
 
@@ -33,7 +33,7 @@ def rank_free(a):
 @pytest.fixture(scope="module")
 def operators():
     known = PrimitiveSet(["add", "mul", "sin"])
-    for name, function, arity in (("bump", bump, 1), ("step", step, 1), ("blend", blend, 2)):
+    for name, function, arity in (("bump", bump, 1), ("jump", jump, 1), ("blend", blend, 2)):
         assert known.add(name, function, arity).compiled
     known.add("gap", lambda a, b: math.sqrt(abs(a - b)), 2)
     with pytest.warns(UserWarning, match="slow runs as NumPy"):
@@ -47,9 +47,9 @@ def table(dtype, n=530):
 
 
 FORMULAS = [
-    "bump(x0)", "step(x1)", "blend(x0, x1)", "gap(x0, x1)", "blend(x0, 2)", "blend(2, x0)", "blend(2, 3)", "bump(2)",
-    "bump(bump(x0)) + step(2)*x1", "sin(blend(bump(x0), step(x1)))", "blend(blend(x0, 1), blend(2, x1))",
-    "gap(x0 + x1, sin(x0))", "blend(bump(0.5), x0*step(-1))",
+    "bump(x0)", "jump(x1)", "blend(x0, x1)", "gap(x0, x1)", "blend(x0, 2)", "blend(2, x0)", "blend(2, 3)", "bump(2)",
+    "bump(bump(x0)) + jump(2)*x1", "sin(blend(bump(x0), jump(x1)))", "blend(blend(x0, 1), blend(2, x1))",
+    "gap(x0 + x1, sin(x0))", "blend(bump(0.5), x0*jump(-1))",
 ]  # fmt: skip
 
 
@@ -124,7 +124,7 @@ def test_random_trees_may_hold_operators_of_your_own(operators):
     X = table(np.float64, 40)
     with np.errstate(all="ignore"):
         batch = RampedHalfAndHalf(1, 5).draw(grammar, 0, 0, 200)
-        own = {operators[name].opcode for name in ("bump", "step", "blend", "gap", "slow")}
+        own = {operators[name].opcode for name in ("bump", "jump", "blend", "gap", "slow")}
         assert own <= set(batch.op.tolist())
         expected = np.array([e.evaluate(X) for e in batch])
     np.testing.assert_allclose(CompiledEngine(n_jobs=2).evaluate(batch, X), expected, rtol=1e-9, atol=1e-9)

@@ -10,7 +10,7 @@ TOKEN = re.compile(
     r"\\left[(|]|\\right[)|]|\\operatorname\{[a-z]+\}|\\mathrm\{NaN\}|\\[A-Za-z]+"
     r"|\d+(?:\.\d+)?(?: \\cdot 10\^\{-?\d+\})?|x_\{\d+\}|[-+^{},]"
 )
-NAMES = {"ln": "log", "arcsin": "asin", "arccos": "acos", "arctan": "atan"}
+NAMES = {"ln": "log", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "sgn": "sign"}
 
 
 def value_of(text, X):

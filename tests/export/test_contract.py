@@ -5,7 +5,10 @@ from functools import cache
 import numpy as np
 import pytest
 
+from fouriertree import PrimitiveSet
 from fouriertree.export import ExportError, export
+from fouriertree.expr.opcodes import VAR
+from fouriertree.expr.operators.forms import Absent
 
 from .models import every_operator, expected, long_models, random_models, rows, shapes, small_models
 from .runners import CAREFUL, EXACT, UNTRIED
@@ -61,8 +64,12 @@ def test_an_export_has_the_values_of_the_model_to_the_last_infinity(target, kind
 @pytest.mark.parametrize("target", CAREFUL)
 def test_an_export_has_no_value_sooner_than_a_wrong_one(target, kind, tmp_path):
     models, X, all_expected = case(target, kind)
-    taken = [k for k, model in enumerate(models) if kind != "long" or not refuses(target, model)]
-    assert taken
+    taken = [
+        k
+        for k, model in enumerate(models)
+        if not is_absent(target, model) and (kind != "long" or not refuses(target, model))
+    ]
+    assert len(taken) > 0.75 * len(models) or kind == "long"
     chosen = [models[k] for k in taken]
     for k, found in zip(taken, CAREFUL[target](chosen, X, tmp_path), strict=True):
         wanted = all_expected[k]
@@ -71,6 +78,13 @@ def test_an_export_has_no_value_sooner_than_a_wrong_one(target, kind, tmp_path):
         right = agrees(found, wanted) | no_value | ~wanted.clear | ~tried
         assert right.all(), report(models[k], X, found, wanted, right)
         assert tried.sum() >= 9
+
+
+def is_absent(target, model):
+    """Whether the formula has an operator that declares its absence there."""
+    codes = {int(code) for e in model.expressions for code in e.op if code > VAR}
+    forms = [PrimitiveSet.catalogue().by_opcode(code).forms.get(target) for code in codes]
+    return any(isinstance(form, Absent) for form in forms)
 
 
 def refuses(target, model):

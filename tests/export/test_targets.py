@@ -16,10 +16,11 @@ from fouriertree.export.latex import literal as latex_literal
 from fouriertree.export.r import number as r_number
 from fouriertree.export.tree import whole_tree
 from fouriertree.expr import Expression
+from fouriertree.expr.operators.forms import PRODUCT, UNARY, Form
 
 from .models import evaluated, every_operator, expected, random_models, rows, shapes
 from .runners import numbers, python, sqlite
-from .test_contract import agrees
+from .test_contract import agrees, is_absent
 
 TEXT = [name for name, target in TARGETS.items() if target.extra is None]
 MODEL = Model((2.0, -0.5), (parse("sin(x0)"), parse("x1^2")), ("angle", "speed"))
@@ -37,6 +38,31 @@ def test_an_exporter_refuses_by_name_what_it_cannot_express(target):
         pytest.importorskip(TARGETS[target].extra)
     with pytest.raises(ExportError, match=r"has no half, an operator of your own; .* JSON"):
         export(own_operator()[0], target)
+
+
+def test_an_operator_of_your_own_is_written_as_it_declares():
+    operators = PrimitiveSet(["add"])
+    operators.add(
+        "half", lambda a: 0.5 * a, forms={"python": "half({a})", "c": Form("{a} / 2.0", PRODUCT, (UNARY, 0))}
+    )
+    model = Model((1.0,), (parse("half(x0 + 1)", primitives=operators),))
+    assert "return half(x0 + 1.0)" in export(model, "python")
+    assert "return (x0 + 1.0) / 2.0;" in export(model, "c")
+    with pytest.raises(ExportError, match="Julia has no half, an operator of your own"):
+        export(model, "julia")
+
+
+@pytest.mark.parametrize(
+    ("forms", "message"),
+    [
+        ({"cobol": "half({a})"}, "no language"),
+        ({"c": "half(x)"}, r"must mention \{a\}"),
+        ({"c": "f({a}, {b})"}, "must mention"),
+    ],
+)
+def test_a_form_that_cannot_be_meant_is_refused(forms, message):
+    with pytest.raises(ValueError, match=message):
+        PrimitiveSet(["add"]).add("half", lambda a: 0.5 * a, forms=forms)
 
 
 def test_json_keeps_operators_of_your_own_by_name():
@@ -80,9 +106,13 @@ def test_a_function_has_a_name_that_is_a_word(target, name):
 
 
 @pytest.mark.parametrize("target", TEXT)
-def test_every_target_knows_every_operator(target):
+def test_every_target_knows_every_operator_or_says_why_not(target):
     for model in every_operator():
-        assert isinstance(export(model, target), str)
+        if is_absent(target, model) and target != "json":
+            with pytest.raises(ExportError, match=r"has no \w+: .* has no .*; choose a formula without it"):
+                export(model, target)
+        else:
+            assert isinstance(export(model, target), str)
 
 
 def test_targets_describe_themselves():
@@ -158,7 +188,7 @@ def built(source):
 
 
 def symbolic_values(formula, symbols, columns):
-    function = sympy.lambdify(symbols, formula, "numpy")
+    function = sympy.lambdify(symbols, formula, ["scipy", "numpy"])
     with np.errstate(all="ignore"):
         return np.broadcast_to(np.asarray(function(*columns.T), dtype=float), len(columns))
 

@@ -32,7 +32,27 @@ def test_the_derivative_of_every_operator_matches_finite_differences(name):
         )
 
 
-@pytest.mark.parametrize("name", ["plog", "abs", "cube", "inv", "tanh", "atan", "min", "max", "pdiv", "exp"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "plog",
+        "abs",
+        "cube",
+        "inv",
+        "tanh",
+        "atan",
+        "min",
+        "max",
+        "pdiv",
+        "exp",
+        "erf",
+        "sinh",
+        "cosh",
+        "sign",
+        "step",
+        "relu",
+    ],
+)
 def test_derivatives_hold_for_negative_arguments_too(name):
     arguments = [parse("-x0*x1"), parse("-0.9*x1 - 0.3*x0")][: CATALOGUE[name].arity]
     e = Expression.apply(name, *arguments)

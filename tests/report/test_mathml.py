@@ -6,15 +6,32 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import erf
 
-from fouriertree import Model, parse
+from fouriertree import Model, PrimitiveSet, parse
+from fouriertree.expr.catalogue import CATALOGUE
+from fouriertree.expr.expression import Expression
 from fouriertree.report.mathml import formula
 
 FUNCTIONS = {
-    "sin": np.sin, "cos": np.cos, "tan": np.tan, "log": np.log, "tanh": np.tanh, "arcsin": np.arcsin,
+    "sin": np.sin, "cos": np.cos, "tan": np.tan, "ln": np.log, "tanh": np.tanh, "arcsin": np.arcsin, "sgn": np.sign,
+    "sinh": np.sinh, "cosh": np.cosh, "erf": erf,
     "arccos": np.arccos, "arctan": np.arctan, "min": np.minimum, "max": np.maximum, "absolute": np.abs, "root": np.sqrt,
 }  # fmt: skip
-SIGNS = {"−": "-", "+": "+", "⋅": "*", "·": "*", "\u2062": "*", "=": "==", "(": "(", ")": ")", ",": ","}
+SIGNS = {
+    "{": "{",
+    "|": "|",
+    ">": ">",
+    "−": "-",
+    "+": "+",
+    "⋅": "*",
+    "·": "*",
+    "\u2062": "*",
+    "=": "==",
+    "(": "(",
+    ")": ")",
+    ",": ",",
+}
 
 
 def read(element):
@@ -40,8 +57,17 @@ def read(element):
             return f"root({''.join(parts)})"
         case "mroot":
             return f"(({parts[0]})**(1/({parts[1]})))"
-        case "mrow" if parts[0] == "|" == parts[-1]:
-            return f"absolute({''.join(parts[1:-1])})"
+        case "mrow" if parts[0] == "{":
+            return parts[1]
+        case "mtable":
+            (first, condition), (second, _) = [[read(cell) for cell in line] for line in element]
+            return f"np.where({condition}, {first}, {second})"
+        case "mtd":
+            return "".join(parts)
+        case "mtr" | "mtext":
+            return ""
+        case "mrow" if parts and parts[0] == "|" == parts[-1]:
+            return f"(absolute({''.join(parts[1:-1])}))"
         case "mrow" if any(child.tag == "mo" and child.text in "−⋅·\u2062" for child in element):
             # What is a row of its own for the eye need not be one for the arithmetic, so no parentheses here.
             return "".join(parts)
@@ -55,7 +81,7 @@ def value_of(printed, X):
     code = "".join(read(piece) for piece in pieces[1:])
     columns = {f"x{i}": X[:, i] for i in range(X.shape[1])}
     with np.errstate(all="ignore"):
-        return eval(code, {"__builtins__": {}} | FUNCTIONS | columns) * np.ones(len(X))
+        return eval(code, {"__builtins__": {}, "np": np} | FUNCTIONS | columns) * np.ones(len(X))
 
 
 X = np.random.default_rng(0).uniform(0.3, 0.9, (30, 2))
@@ -100,6 +126,16 @@ def test_signs_parentheses_and_powers_are_where_they_belong(text):
     assert found == pytest.approx(expression.evaluate(X), rel=1e-6)
 
 
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_every_operator_is_typeset_with_its_values(name):
+    row = CATALOGUE[name]
+    expression = Expression.apply(row, *map(Expression.variable, range(row.arity)))
+    # In a product and in a sum, too, where brackets may be needed.
+    for whole in (expression, expression * 2.5 * expression, 0.5 - (expression - 1.5)):
+        found = value_of(formula(Model.from_expression(whole), "y"), X)
+        assert found == pytest.approx(whole.evaluate(X), rel=1e-6)
+
+
 def test_terms_keep_the_order_of_the_table():
     printed = formula(Model.from_expression(parse("x1 + 0.5*x0 - 3"), ("b", "a")), "y")
     assert printed.index(">a<") < printed.index(">b<") < printed.index(">3<")
@@ -130,6 +166,22 @@ def test_a_name_comes_back_as_it_was(name):
         for element in ElementTree.fromstring(part + "</math>").iter()
     ]
     assert texts.count(name) == 2 + (name == "sin")
+
+
+def test_an_operator_of_ones_own_is_typeset_as_a_function():
+    operators = PrimitiveSet(["add"])
+    operators.add("half", lambda a: 0.5 * a)
+    operators.add("drag", lambda a: a * abs(a), forms={"latex": r"\frac{{a}}{{a}}"})
+    assert "<mi>half</mi>" in formula(Model((1.0,), (parse("half(x0)", primitives=operators),)), "y")
+    assert "<mfrac>" in formula(Model((1.0,), (parse("drag(x0)", primitives=operators),)), "y")
+
+
+def test_a_formula_that_would_double_at_every_level_is_refused():
+    tree = Expression.variable(0)
+    for _ in range(60):
+        tree = Expression.apply("pdiv", 1.0, tree + 2.0)
+    with pytest.raises(ValueError, match="MathML takes formulas of"):
+        formula(Model((1.0,), (tree,)), "y")
 
 
 def test_a_sum_without_terms_is_zero():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from fouriertree.cli.choices import OPERATORS
+from fouriertree.cli.choices import operators as operator_words
 from fouriertree.errors import InputError
 
 
@@ -28,11 +28,11 @@ def words(*choices: str) -> Callable[[str], list[str]]:
 def operators(incomplete: str) -> list[str]:
     """Completes the last name of a list of operators, with those that it does not have yet.
 
-    >>> operators("+,si")
-    ['+,sin']
+    >>> operators("+,sq")
+    ['+,sqrt', '+,square']
     """
     given, comma, last = incomplete.rpartition(",")
-    left = [name for name in OPERATORS if name not in given.split(",")]
+    left = [name for name in operator_words() if name not in given.split(",")]
     return [given + comma + name for name in beginning(left, last)]
 
 

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
-from fouriertree.expr.opcodes import CONST, COS, DIV, INV, LOG, MUL, POW, SQRT, SQUARE, TAN, VAR
+from fouriertree.expr.catalogue import Primitive
+from fouriertree.expr.opcodes import CONST, VAR
+from fouriertree.expr.templates import filled_in
 
 #: a denominator that comes this near to zero, relative to its median, has a pole among the rows or beside them
 NEAR = 0.02
 #: a formula with a pole is believed if it has at most this share of the error of those without
 POLE_LOSS_RATIO = 0.5
-#: what is written with these alone cannot change its sign where its columns do not
-PLAIN = (CONST, VAR, MUL, DIV, POW, SQRT, SQUARE, INV)
 
 
 def may_have_pole(expression: Expression, X: NDArray[np.float64]) -> bool:
@@ -40,25 +40,30 @@ def _touches_zero(values: NDArray[np.float64]) -> bool:
 def _dangerous(expression: Expression) -> Iterator[Expression]:
     """What must not come near zero."""
     for i, code in enumerate(expression.op.tolist()):
-        if code == DIV:
-            yield expression.subtree(expression.children(i)[1])
-        elif code == INV or (code == POW and _falls(expression, i)):
-            yield expression.subtree(expression.children(i)[0])
-        elif code == TAN:
-            yield Expression.apply(
-                expression.primitives.by_opcode(COS), expression.subtree(expression.children(i)[0])
-            )
-        elif code in (LOG, SQRT, POW):
-            argument = expression.subtree(expression.children(i)[0])
-            if not np.isin(argument.op, PLAIN).all() and not (code == POW and _whole(expression, i)):
-                yield argument
+        if code in (CONST, VAR):
+            continue
+        row, children = expression.primitives.by_opcode(code), expression.children(i)
+        arguments = [expression.subtree(k) for k in children]
+        last = float(expression.const[children[-1]]) if expression.op[children[-1]] == CONST else None
+        if row.pole is not None and _has_poles_inside(row, last):
+            yield filled_in(row.pole.zero, row, arguments)
+        elif _begins_at_zero(row, last) and not _keeps_its_sign(arguments[0]):
+            yield arguments[0]
 
 
-def _falls(expression: Expression, i: int) -> bool:
-    exponent = expression.children(i)[1]
-    return bool(expression.op[exponent] != CONST or expression.const[exponent] < 0.0)
+def _has_poles_inside(row: Primitive, last: float | None) -> bool:
+    """Poles within the domain: at its edge, as that of log, a pole is met only where the domain is left."""
+    if row.pole is None or row.pole.protected or (row.domain is not None and row.domain.only_if is None):
+        return False
+    return row.pole.may_occur(last, unknown=True)
 
 
-def _whole(expression: Expression, i: int) -> bool:
-    exponent = expression.children(i)[1]
-    return bool(expression.op[exponent] == CONST and float(expression.const[exponent]).is_integer())
+def _begins_at_zero(row: Primitive, last: float | None) -> bool:
+    """Near is relative to the size of the argument, so only domains that begin at 0 can be judged."""
+    return row.domain is not None and row.domain.lower == 0.0 and row.domain.may_bind(last)
+
+
+def _keeps_its_sign(part: Expression) -> bool:
+    """Products, quotients and powers of columns cannot change their sign where the columns do not."""
+    operators = [part.primitives.by_opcode(code) for code in set(part.op.tolist()) - {CONST, VAR}]
+    return all(row.multiplicative for row in operators)

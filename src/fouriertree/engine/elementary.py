@@ -1,4 +1,4 @@
-"""The operators on `Lanes`: what the compiled engine computes, eight or sixteen rows at a time.
+"""Elementary functions on `Lanes`, eight or sixteen rows at a time: what the kernels of operators are made of.
 
 Each function reduces its argument to a short interval and evaluates one polynomial there.  Edge values follow
 NumPy: infinities, NaN, zeros and subnormals come out as the reference functions give them.
@@ -228,40 +228,7 @@ def acos(x: Lanes) -> Lanes:
     return large.where(outer, x.like(PI_2_HIGH) - (signed - PI_2_LOW))
 
 
-def pdiv(x: Lanes, y: Lanes) -> Lanes:
-    return y.compare("==", 0.0).where(x.like(1.0), x / y)
-
-
-def power(x: Lanes, y: Lanes) -> Lanes:
-    return Lanes(x.builder, x.format, call_scalar(x.builder, x.format, "pow", [x.value, y.value]))
-
-
-UNARY: dict[str, Callable[[Lanes], Lanes]] = {
-    "sin": sin,
-    "cos": cos,
-    "tan": tan,
-    "exp": exp,
-    "log": log,
-    "plog": plog,
-    "sqrt": lambda x: x.sqrt(),
-    "square": lambda x: x * x,
-    "cube": lambda x: x * x * x,
-    "inv": lambda x: 1.0 / x,
-    "neg": lambda x: -x,
-    "abs": lambda x: x.absolute(),
-    "tanh": tanh,
-    "asin": asin,
-    "acos": acos,
-    "atan": atan,
-}
-
-BINARY: dict[str, Callable[[Lanes, Lanes], Lanes]] = {
-    "add": lambda x, y: x + y,
-    "sub": lambda x, y: x - y,
-    "mul": lambda x, y: x * y,
-    "div": lambda x, y: x / y,
-    "pdiv": pdiv,
-    "pow": power,
-    "min": lambda x, y: x.minimum(y),
-    "max": lambda x, y: x.maximum(y),
-}
+def library(symbol: str, *arguments: Lanes) -> Lanes:
+    """The C library's float64 function `symbol`, lane by lane: slow, and right to the last bit or so."""
+    x = arguments[0]
+    return Lanes(x.builder, x.format, call_scalar(x.builder, x.format, symbol, [y.value for y in arguments]))

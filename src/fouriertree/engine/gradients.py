@@ -20,103 +20,32 @@ from fouriertree.engine.compiled import CompiledEngine
 from fouriertree.engine.interpreter import BINARY_MASK, operator_address
 from fouriertree.engine.lanes import FLOAT64
 from fouriertree.engine.memory import call_operator
-from fouriertree.expr import Expression
-from fouriertree.expr.opcodes import (
-    ABS,
-    ACOS,
-    ADD,
-    ASIN,
-    ATAN,
-    CONST,
-    COS,
-    CUBE,
-    DIV,
-    EXP,
-    INV,
-    LOG,
-    MAX,
-    MIN,
-    MUL,
-    NEG,
-    PDIV,
-    PLOG,
-    POW,
-    SIN,
-    SQRT,
-    SQUARE,
-    SUB,
-    TAN,
-    TANH,
-    USER_OPCODE_START,
-    VAR,
+from fouriertree.engine.recipes import (
+    DOWN,
+    FINITE,
+    FIRST_NUMBER,
+    LESS,
+    NUMBERS,
+    ONE,
+    RECIPES,
+    SLOPE,
+    SPARES,
+    UP,
+    VALUE,
+    V,
+    X,
+    Y,
 )
+from fouriertree.expr import Expression
+from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
 
 LANES = FLOAT64.lanes
 #: rows per block: the values of some dozen tokens stay in the second-level cache
 BLOCK_ROWS = 1024
 
 
-# partial derivatives ---------------------------------------------------------------------------------------------
-# Operations of the tape beside the operators: out = a but 0 where a is infinite; out = 1 where a < b, else 0;
-# and two that take √w times a result off the tape.
-FINITE, LESS, VALUE, SLOPE = -1, -2, -3, -4
-# Operands: up = adjoint of v = operator(x, y); down = the adjoint wanted, up·∂v/∂x or up·∂v/∂y; one spare; numbers.
-UP, V, X, Y, DOWN, SPARE, ONE, HALF, THREE = range(9)
-#: the spare and the numbers come first in the workspace
-FIRST_PLACE = 4
-
-_SIDE = [(LESS, DOWN, X, Y), (MUL, DOWN, DOWN, UP)]
-_OTHER_SIDE = [(LESS, DOWN, X, Y), (SUB, DOWN, ONE, DOWN), (MUL, DOWN, DOWN, UP)]
-# (1 − x)(1 + x) keeps the digits that 1 − x² loses near ±1.
-_ARC = [
-    (SUB, SPARE, ONE, X), (ADD, DOWN, ONE, X), (MUL, DOWN, DOWN, SPARE), (SQRT, DOWN, DOWN, DOWN),
-    (INV, DOWN, DOWN, DOWN), (FINITE, DOWN, DOWN, DOWN), (MUL, DOWN, DOWN, UP),
-]  # fmt: skip
-_NEGATED = (NEG, DOWN, DOWN, DOWN)
-
-#: how to make `down` for the first and the second argument; no operation at all where down = up.
-#: Where the slope of a finite value is infinite, as that of √x at 0, it is taken as 0: such a row has nothing to say
-#: about a small step, and must not silence the others.  The slope by the exponent of a negative number is NaN.
-RECIPES: dict[tuple[int, int], list[tuple[int, int, int, int]]] = {
-    (ADD, 0): [],
-    (ADD, 1): [],
-    (SUB, 0): [],
-    (SUB, 1): [(NEG, DOWN, UP, UP)],
-    (MUL, 0): [(MUL, DOWN, UP, Y)],
-    (MUL, 1): [(MUL, DOWN, UP, X)],
-    (DIV, 0): [(DIV, DOWN, UP, Y)],
-    (DIV, 1): [(DIV, DOWN, V, Y), (MUL, DOWN, DOWN, UP), _NEGATED],
-    (PDIV, 0): [(INV, DOWN, Y, Y), (FINITE, DOWN, DOWN, DOWN), (MUL, DOWN, DOWN, UP)],
-    (PDIV, 1): [(DIV, DOWN, V, Y), (FINITE, DOWN, DOWN, DOWN), (MUL, DOWN, DOWN, UP), _NEGATED],
-    (SIN, 0): [(COS, DOWN, X, X), (MUL, DOWN, DOWN, UP)],
-    (COS, 0): [(SIN, DOWN, X, X), (MUL, DOWN, DOWN, UP), _NEGATED],
-    (TAN, 0): [(SQUARE, DOWN, V, V), (ADD, DOWN, ONE, DOWN), (MUL, DOWN, DOWN, UP)],
-    (TANH, 0): [(SQUARE, DOWN, V, V), (SUB, DOWN, ONE, DOWN), (MUL, DOWN, DOWN, UP)],
-    (EXP, 0): [(MUL, DOWN, UP, V)],
-    (LOG, 0): [(DIV, DOWN, UP, X)],
-    (PLOG, 0): [(INV, DOWN, X, X), (FINITE, DOWN, DOWN, DOWN), (MUL, DOWN, DOWN, UP)],
-    (SQRT, 0): [(DIV, DOWN, HALF, V), (FINITE, DOWN, DOWN, DOWN), (MUL, DOWN, DOWN, UP)],
-    (SQUARE, 0): [(ADD, DOWN, X, X), (MUL, DOWN, DOWN, UP)],
-    (CUBE, 0): [(SQUARE, DOWN, X, X), (MUL, DOWN, DOWN, THREE), (MUL, DOWN, DOWN, UP)],
-    (INV, 0): [(SQUARE, DOWN, V, V), (MUL, DOWN, DOWN, UP), _NEGATED],
-    (NEG, 0): [(NEG, DOWN, UP, UP)],
-    (ABS, 0): [(PDIV, DOWN, X, V), (MUL, DOWN, DOWN, UP)],
-    (ASIN, 0): _ARC,
-    (ACOS, 0): [*_ARC, _NEGATED],
-    (ATAN, 0): [(SQUARE, DOWN, X, X), (ADD, DOWN, ONE, DOWN), (DIV, DOWN, UP, DOWN)],
-    # y·x^y/x, which spares a second power
-    (POW, 0): [
-        (INV, DOWN, X, X), (FINITE, DOWN, DOWN, DOWN), (MUL, DOWN, DOWN, V), (MUL, DOWN, DOWN, Y),
-        (MUL, DOWN, DOWN, UP),
-    ],
-    (POW, 1): [
-        (LOG, DOWN, X, X), (FINITE, DOWN, DOWN, DOWN), (MUL, DOWN, DOWN, V), (MUL, DOWN, DOWN, UP),
-    ],
-    (MIN, 0): _SIDE,
-    (MIN, 1): _OTHER_SIDE,
-    (MAX, 0): _OTHER_SIDE,
-    (MAX, 1): _SIDE,
-}  # fmt: skip
+#: the spares and the numbers that recipes use come first in the workspace
+FIRST_PLACE = FIRST_NUMBER - SPARES.start + len(NUMBERS)
 #: operations that one token needs at most: its value, both its recipes, and taking a slope off the tape
 TOKEN_OPERATIONS = 2 + 2 * max(map(len, RECIPES.values()))
 
@@ -132,6 +61,8 @@ def _table() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 _BOUNDS, _OPERATIONS = _table()
+_NUMBERS = np.array(NUMBERS)
+FIRST_SPARE, N_OPERANDS = SPARES.start, FIRST_NUMBER + len(NUMBERS)
 
 
 # the tape --------------------------------------------------------------------------------------------------------
@@ -204,8 +135,9 @@ def record_adjoints(tape: Any, end: Any, op: Any, left: Any, live: Any, base: in
 
     There is room for adjoints from `room` on; how far it is used.
     """
-    places = np.empty(9, np.int64)
-    places[SPARE], places[ONE], places[HALF], places[THREE] = 0, 1, 2, 3
+    places = np.empty(N_OPERANDS, np.int64)
+    for i in range(FIRST_PLACE):
+        places[FIRST_SPARE + i] = i
     at[len(op) - 1] = places[ONE]
     for t in range(len(op) - 1, -1, -1):
         if not live[t] or op[t] == CONST:
@@ -256,7 +188,8 @@ def record(op: Any, arg: Any, free: Any, start: Any, count: Any) -> Any:
 def workspace(n_places: int, n_rows: int) -> Any:
     """Room for a tape on one block of at most n_rows rows, with the numbers that recipes use in their places."""
     W = np.empty((n_places, min(BLOCK_ROWS, n_rows)))
-    W[1, :], W[2, :], W[3, :] = 1.0, 0.5, 3.0
+    for i in range(len(_NUMBERS)):
+        W[FIRST_PLACE - len(_NUMBERS) + i, :] = _NUMBERS[i]
     return W
 
 

@@ -8,14 +8,13 @@ from typing import Any
 from numba import cfunc
 
 from fouriertree.compiling import announced, with_cache
-from fouriertree.engine.elementary import BINARY
 from fouriertree.engine.kernels import apply_operator
 from fouriertree.engine.memory import VECTOR_BYTES, read_float64, read_int32, read_int64, splat, write_int64
 from fouriertree.expr.catalogue import CATALOGUE
 from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
 
 #: bit o is set if the built-in operator o takes two arguments
-BINARY_MASK = sum(1 << CATALOGUE[name].opcode for name in BINARY)
+BINARY_MASK = sum(1 << row.opcode for row in CATALOGUE.values() if row.arity == 2)
 #: bytes of scratch memory per level of the stack beside its buffer: address, step and a constant's vector
 LEVEL_BYTES = 16 + VECTOR_BYTES
 

@@ -12,24 +12,30 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from fouriertree.engine.elementary import BINARY, UNARY
+from fouriertree.engine import elementary
 from fouriertree.engine.lanes import INT32, INT64, Format, Lanes
 from fouriertree.engine.memory import FORMATS, call_at, load, number_at, store, vectors_at
-from fouriertree.expr.catalogue import CATALOGUE
+from fouriertree.expr.catalogue import CATALOGUE, Primitive
 from fouriertree.expr.opcodes import USER_OPCODE_START
 
 
-def emit_loop(builder: Any, fmt: Format, name: str, operands: list[Any]) -> None:
+def vector_value(row: Primitive, *arguments: Lanes) -> Lanes:
+    """The operator on vectors of rows, by the kernel in its entry."""
+    if row.kernel is None:
+        raise ValueError(f"operator {row.name!r} has no kernel")
+    value: Lanes = row.kernel(elementary, *arguments)
+    return value
+
+
+def emit_loop(builder: Any, fmt: Format, row: Primitive, operands: list[Any]) -> None:
     """out[i] = operator(a[i·a_step], b[i·b_step]) for n vectors; unary operators look at a only."""
     out, a, a_step, b, b_step, n = operands
     target, left, right = (vectors_at(builder, fmt, address) for address in (out, a, b))
     with cgutils.for_range(builder, n, intp=INT64) as loop:
-        x = Lanes(builder, fmt, load(builder, fmt, left, builder.mul(loop.index, a_step)))
-        if name in UNARY:
-            value = UNARY[name](x)
-        else:
-            y = Lanes(builder, fmt, load(builder, fmt, right, builder.mul(loop.index, b_step)))
-            value = BINARY[name](x, y)
+        arguments = [Lanes(builder, fmt, load(builder, fmt, left, builder.mul(loop.index, a_step)))]
+        if row.arity == 2:
+            arguments.append(Lanes(builder, fmt, load(builder, fmt, right, builder.mul(loop.index, b_step))))
+        value = vector_value(row, *arguments)
         store(builder, fmt, value.value, target, loop.index)
 
 
@@ -53,16 +59,16 @@ def apply_operator(
         code, operands = args[1], list(args[2:8])
         user, done = builder.append_basic_block("user"), builder.append_basic_block("done")
         jump = builder.switch(code, user)
-        for name in (*UNARY, *BINARY):
-            block = builder.append_basic_block(name)
-            jump.add_case(ir.Constant(INT32, CATALOGUE[name].opcode), block)
+        for row in CATALOGUE.values():
+            block = builder.append_basic_block(row.name)
+            jump.add_case(ir.Constant(INT32, row.opcode), block)
             builder.position_at_end(block)
-            emit_loop(builder, fmt, name, operands)
+            emit_loop(builder, fmt, row, operands)
             builder.branch(done)
         builder.position_at_end(user)
-        row = builder.sub(builder.sext(code, INT64), ir.Constant(INT64, USER_OPCODE_START))
+        place = builder.sub(builder.sext(code, INT64), ir.Constant(INT64, USER_OPCODE_START))
         address = builder.load(
-            number_at(builder, INT64, args[8], builder.shl(row, ir.Constant(INT64, 1))), typ=INT64
+            number_at(builder, INT64, args[8], builder.shl(place, ir.Constant(INT64, 1))), typ=INT64
         )
         call_at(builder, address, ir.VoidType(), [args[0], *operands])
         builder.branch(done)

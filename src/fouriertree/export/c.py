@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from fouriertree.export.language import ARITHMETIC, Form, Language, calls, literals
+from fouriertree.export.language import Language, literals
 from fouriertree.export.names import comments
 from fouriertree.export.prepared import checked_function, prepared
-from fouriertree.expr.catalogue import PRODUCT, UNARY
 from fouriertree.model import Model
 
-
-def table(name: str, space: str, inf: str, nan: str) -> Language:
-    call = f"{space}{{name}}({{a}})"
-    return Language(
-        name,
-        ARITHMETIC
-        | calls("sin cos tan exp log sqrt abs=fabs tanh asin acos atan", call)
-        | {
-            "pdiv": Form("({b} == 0.0 ? 1.0 : {a} / {b})", needed=(PRODUCT, UNARY)),
-            "plog": Form(f"({{a}} == 0.0 ? 0.0 : {space}log({space}fabs({{a}})))"),
-            "pow": Form(f"{space}pow({{a}}, {{b}})"),
-            # Written so that a NaN on either side comes out; fmin would drop it.
-            "min": Form("({a} <= {b} || {a} != {a} ? {a} : {b})"),
-            "max": Form("({a} >= {b} || {a} != {a} ? {a} : {b})"),
-        },
-        literals(inf, nan),
-    )
-
-
-C = table("C", "", "INFINITY", "NAN")
-CPP = table(
-    "C++", "std::", "std::numeric_limits<double>::infinity()", "std::numeric_limits<double>::quiet_NaN()"
+C = Language("C", "c", literals("INFINITY", "NAN"))
+CPP = Language(
+    "C++",
+    "cpp",
+    literals("std::numeric_limits<double>::infinity()", "std::numeric_limits<double>::quiet_NaN()"),
 )
 
 
@@ -50,6 +32,7 @@ def source(model: Model, language: Language, includes: list[str], function: str,
         # Infinities and NaN are to stay what they are.
         "// Compile without -ffast-math.",
         *includes,
+        *code.helpers,
         "",
         *comments("//", columns),
         f"double {checked_function(function)}({arguments}) {{",

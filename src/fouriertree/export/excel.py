@@ -10,10 +10,10 @@ import math
 from decimal import ROUND_DOWN, Context
 
 from fouriertree.export.errors import ExportError
-from fouriertree.export.language import ARITHMETIC, BROKEN_POWER, WHOLE_POWER, Form, Language, calls, written
+from fouriertree.export.language import Language, written
 from fouriertree.export.names import columns_of, shown
 from fouriertree.export.tree import whole_tree
-from fouriertree.expr.catalogue import ATOM, PRODUCT, SUM, UNARY
+from fouriertree.expr.catalogue import ATOM
 from fouriertree.model import Model
 
 #: what Excel takes
@@ -45,35 +45,7 @@ def shortest(value: float, plus: str = "") -> str:
     return text if text.startswith("-") else plus + text
 
 
-EXCEL = Language(
-    "Excel",
-    ARITHMETIC
-    | calls(
-        "sin=SIN cos=COS tan=TAN exp=EXP log=LN sqrt=SQRT abs=ABS tanh=TANH asin=ASIN acos=ACOS atan=ATAN"
-    )
-    | {
-        "add": Form("{a}+{b}", SUM, (SUM, PRODUCT)),
-        "sub": Form("{a}-{b}", SUM, (SUM, PRODUCT)),
-        "mul": Form("{a}*{b}", PRODUCT, (PRODUCT, UNARY)),
-        "div": Form("{a}/{b}", PRODUCT, (PRODUCT, UNARY)),
-        "inv": Form("1/{a}", PRODUCT, (UNARY, 0)),
-        "neg": Form("(-{a})", ATOM, (ATOM, 0)),
-        "square": Form("POWER({a},2)"),
-        "cube": Form("POWER({a},3)"),
-        "pdiv": Form("IF({b}=0,1,{a}/{b})", needed=(PRODUCT, UNARY)),
-        "plog": Form("IF({a}=0,0,LN(ABS({a})))"),
-        WHOLE_POWER: Form("POWER({a},{b})"),
-        BROKEN_POWER: Form("IF({a}<0,NA(),POWER({a},{b}))"),
-        # 0^0 is an error, too.
-        "pow": Form("IF({b}=0,1,IF(AND({a}<0,{b}<>INT({b})),NA(),POWER({a},{b})))"),
-        "min": Form("MIN({a},{b})"),
-        "max": Form("MAX({a},{b})"),
-    },
-    literal,
-    lines=False,
-    deepest=10**9,
-    longest=LONGEST,
-)
+EXCEL = Language("Excel", "excel", literal, lines=False, deepest=10**9, longest=LONGEST)
 
 
 def write(model: Model) -> str:

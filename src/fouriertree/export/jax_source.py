@@ -6,18 +6,17 @@ from typing import Any
 
 from fouriertree.export.errors import ExportError
 from fouriertree.export.names import shown
-from fouriertree.export.trainable import table, trainable
+from fouriertree.export.trainable import trainable
 from fouriertree.model import Model
-
-FORMS = table("jnp", "power")
 
 
 def write(model: Model) -> str:
     """Source of `predict(parameters, X)`, with X (…, n_columns) the columns of the fit, and of its `PARAMETERS`."""
-    columns, code, numbers = trainable(model, "JAX", FORMS, 'jnp.array(float("{value}"))')
+    columns, code, numbers = trainable(model, "JAX", "jax", 'jnp.array(float("{value}"))')
     value = code.value if columns else f"jnp.broadcast_to({code.value}, X.shape[:-1])"
     lines = [
         "import jax.numpy as jnp",
+        *code.helpers,
         "",
         f"PARAMETERS = {numbers!r}",
         "",

@@ -1,5 +1,10 @@
 """Words that a column cannot be called in generated code: the same for all languages, so that it is called one way."""
 
+import re
+
+from fouriertree.expr.catalogue import CATALOGUE
+from fouriertree.expr.operators.forms import Form
+
 PYTHON = """
 False None True and as assert async await break case class continue def del elif else except finally for from global if
 import in is lambda match nonlocal not or pass print raise return try type while with yield
@@ -27,9 +32,19 @@ unwind_protect_cleanup zeros
 """
 R = "F FALSE NA NULL T TRUE c ifelse length next pmax pmin q repeat suppressWarnings t"
 #: of the generated code itself, and of the modules that it needs
-OURS = """
-X formula jax jnp math np numpy parameters predict result self sympy torch y
-abs acos add asin atan cos cube div exp fabs inv log max maximum min minimum mul neg pdiv plog pow power sin sqrt square
-sub tan tanh
-"""
-RESERVED = frozenset(" ".join([PYTHON, C, JAVASCRIPT, JULIA, MATLAB, R, OURS]).split())
+OURS = "X formula jax jnp math maximum minimum np numpy parameters power predict result self sympy torch y"
+#: languages whose functions have names of their own, outside of any module
+_BARE = ("python", "c", "julia", "matlab", "r", "javascript", "jax")
+_CALLED = re.compile(r"(?<![\w.:])([A-Za-z]\w*)(?=\()")
+
+
+def _of_operators() -> set[str]:
+    """Names of operators, and of the functions that their forms call."""
+    found = set(CATALOGUE)
+    for row in CATALOGUE.values():
+        forms = [form for language in _BARE if isinstance(form := row.forms.get(language), Form)]
+        found.update(word for form in forms for word in _CALLED.findall(form.text))
+    return found
+
+
+RESERVED = frozenset(" ".join([PYTHON, C, JAVASCRIPT, JULIA, MATLAB, R, OURS]).split()) | _of_operators()

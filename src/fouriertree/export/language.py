@@ -1,44 +1,26 @@
-"""One printer for all languages; a language is a table of templates."""
+"""One printer for all languages; the table of operators has the templates."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from fouriertree.export.errors import ExportError
 from fouriertree.expr import Expression
-from fouriertree.expr.catalogue import ATOM, POWER, PRODUCT, SUM, UNARY, Primitive
+from fouriertree.expr.catalogue import ATOM, CATALOGUE, UNARY, Primitive
 from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
+from fouriertree.expr.operators.forms import Absent, AnyForm, Form
 
-PLACE = re.compile(r"\{([ab])\}")
 #: levels of operators in one line; parsers have limits, and readers too
 DEEPEST = 24
 
-
-@dataclass(frozen=True)
-class Form:
-    """How an operator is written: text with the places {a} and {b}.
-
-    `binding` says how strongly the text holds together, `needed` how strongly each argument must.  An argument that
-    stands there more than once is given a name first, unless it is a column or a number.
-    """
-
-    text: str
-    binding: float = ATOM
-    needed: tuple[float, float] = (0, 0)
-
-    def repeats(self, place: str) -> bool:
-        return self.text.count(f"{{{place}}}") > 1
-
-    def filled(self, arguments: Mapping[str, str]) -> str:
-        return PLACE.sub(lambda match: arguments[match[1]], self.text)
-
-
-def infix(sign: str, binding: int) -> Form:
-    """a sign b, which groups to the left."""
-    return Form(f"{{a}} {sign} {{b}}", binding, (binding, binding + 1))
+#: arithmetic as most languages write it: what C writes without a function
+ARITHMETIC: dict[str, Form] = {
+    row.name: form
+    for row in CATALOGUE.values()
+    if isinstance(form := row.forms["c"], Form) and "(" not in form.text
+}
 
 
 def calls(names: str, pattern: str = "{name}({a})") -> dict[str, Form]:
@@ -47,22 +29,6 @@ def calls(names: str, pattern: str = "{name}({a})") -> dict[str, Form]:
     return {name: Form(pattern.replace("{name}", theirs or name)) for name, theirs in pairs}
 
 
-#: arithmetic as most languages write it
-ARITHMETIC: dict[str, Form] = {
-    "add": infix("+", SUM),
-    "sub": infix("-", SUM),
-    "mul": infix("*", PRODUCT),
-    "div": infix("/", PRODUCT),
-    # Not even a product may stand there: -2.0 would become a number, and -- a comment in SQL.
-    "neg": Form("-{a}", UNARY, (POWER, 0)),
-    "square": Form("{a} * {a}", PRODUCT, (UNARY, 0)),
-    "cube": Form("{a} * {a} * {a}", PRODUCT, (UNARY, 0)),
-    "inv": Form("1.0 / {a}", PRODUCT, (UNARY, 0)),
-}
-
-
-#: keys of a table, beside the names of operators: powers with a given exponent
-WHOLE_POWER, BROKEN_POWER = "pow to a whole number", "pow to another number"
 #: a number such that it is read back exactly, and how strongly it binds
 Literal = Callable[[float], tuple[str, float]]
 
@@ -81,10 +47,11 @@ def literals(inf: str, nan: str, number: Callable[[float], str] = repr) -> Liter
 
 @dataclass(frozen=True)
 class Language:
-    """A table of templates, and how numbers are written."""
+    """How numbers are written, and what the parser takes; how operators are written is declared in their entries."""
 
     name: str
-    forms: Mapping[str, Form]
+    #: the key of the forms in the entries of operators, or a table by operator for a language that is not there
+    forms: str | Mapping[str, Form]
     literal: Literal
     #: whether lines that name a part can stand before the formula
     lines: bool = True
@@ -96,17 +63,17 @@ class Language:
 
     def form(self, row: Primitive, last: float | None) -> Form:
         """The template of an operator; `last` is its last argument if that is a number."""
-        if row.name == "pow" and last is not None and math.isfinite(last) and last != 0.0:
+        form = self.declared(row)
+        if last is not None and math.isfinite(last) and last != 0.0:
             # Where a language needs a guard for powers, it needs less of it if it knows the exponent.
-            key = WHOLE_POWER if last.is_integer() else BROKEN_POWER
-            if key in self.forms:
-                return self.forms[key]
-        if row.name in self.forms:
-            return self.forms[row.name]
-        own = ", an operator of your own" if row.opcode >= USER_OPCODE_START else ""
-        raise ExportError(
-            f"{self.name} has no {row.name}{own}; choose a formula without it, or export to JSON"
-        )
+            return (form.whole if last.is_integer() else form.broken) or form
+        return form
+
+    def declared(self, row: Primitive) -> Form:
+        form = row.forms.get(self.forms) if isinstance(self.forms, str) else self.forms.get(row.name)
+        if isinstance(form, Form):
+            return form
+        raise absence(self.name, row, form)
 
     def check_length(self, text: str) -> None:
         if self.longest is not None and len(text) > self.longest:
@@ -115,13 +82,22 @@ class Language:
             )
 
 
+def absence(language: str, row: Primitive, form: AnyForm | None) -> ExportError:
+    """What to raise where an operator has no form in a language."""
+    own = ", an operator of your own" if row.opcode >= USER_OPCODE_START else ""
+    reason = f": {form.reason}" if isinstance(form, Absent) else ""
+    return ExportError(
+        f"{language} has no {row.name}{own}{reason}; choose a formula without it, or export to JSON"
+    )
+
+
 @dataclass(frozen=True)
 class Code:
     """What to compute first, under names, and then the value of the formula."""
 
     parts: tuple[tuple[str, str], ...]
     value: str
-    operators: frozenset[str]
+    helpers: tuple[str, ...]  #: definitions that the text refers to
 
 
 @dataclass(frozen=True)
@@ -150,7 +126,7 @@ class _Writer:
 
     def run(self, tree: Expression) -> Code:
         stack: list[Piece] = []
-        used: set[str] = set()
+        helpers: dict[str, int] = {}
         tokens = zip(tree.op.tolist(), tree.arg.tolist(), tree.const.tolist(), strict=True)
         for code, column, value in tokens:
             if code == CONST:
@@ -159,10 +135,11 @@ class _Writer:
                 stack.append(Piece(self.columns[column], ATOM))
             else:
                 row = tree.primitives.by_opcode(code)
-                used.add(row.name)
                 form = self.language.form(row, stack[-1].value)
+                if form.helper:
+                    helpers[form.helper] = code
                 stack[-row.arity :] = [self._apply(form, stack[-row.arity :])]
-        return Code(tuple(self.parts), stack[0].text, frozenset(used))
+        return Code(tuple(self.parts), stack[0].text, tuple(sorted(helpers, key=helpers.__getitem__)))
 
     def _apply(self, form: Form, arguments: list[Piece]) -> Piece:
         if max(argument.depth for argument in arguments) >= self.language.deepest:

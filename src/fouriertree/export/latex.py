@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from fouriertree.export.language import ARITHMETIC, Form, Language, calls, written
+from fouriertree.export.language import Language, written
 from fouriertree.export.names import columns_of
 from fouriertree.export.tree import whole_tree
-from fouriertree.expr.catalogue import ATOM, POWER, PRODUCT, SUM, UNARY
+from fouriertree.expr.catalogue import ATOM, PRODUCT
+from fouriertree.expr.operators.forms import NEGATIVE
 from fouriertree.model import Model
 
 #: characters that LaTeX reads as commands
@@ -20,14 +21,6 @@ alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho 
 Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega
 """
 GREEK = frozenset(_LETTERS.split())
-DEFINITIONS = {
-    "pdiv": "% pdiv(a, b) is a/b, and 1 where b = 0",
-    "plog": "% plog(a) is ln|a|, and 0 where a = 0",
-}
-
-
-#: a minus sign may stand before the first summand and the first factor, and nowhere else without brackets
-NEGATIVE = SUM + 0.5
 
 
 def literal(value: float) -> tuple[str, float]:
@@ -44,23 +37,7 @@ def literal(value: float) -> tuple[str, float]:
 
 LATEX = Language(
     "LaTeX",
-    ARITHMETIC
-    | calls("sin cos tan exp log=ln tanh asin=arcsin acos=arccos atan=arctan", r"\{name}\left({a}\right)")
-    | calls("plog", r"\operatorname{{name}}\left({a}\right)")
-    | {
-        "mul": Form(r"{a} \cdot {b}", PRODUCT, (NEGATIVE, UNARY)),
-        "div": Form(r"\frac{{a}}{{b}}", UNARY),
-        "inv": Form(r"\frac{1}{{a}}", UNARY),
-        "neg": Form("-{a}", NEGATIVE, (POWER, 0)),
-        "square": Form("{a}^{2}", POWER, (ATOM, 0)),
-        "cube": Form("{a}^{3}", POWER, (ATOM, 0)),
-        "pow": Form("{a}^{{b}}", POWER, (ATOM, 0)),
-        "sqrt": Form(r"\sqrt{{a}}"),
-        "abs": Form(r"\left|{a}\right|"),
-        "pdiv": Form(r"\operatorname{pdiv}\left({a}, {b}\right)"),
-        "min": Form(r"\min\left({a}, {b}\right)"),
-        "max": Form(r"\max\left({a}, {b}\right)"),
-    },
+    "latex",
     literal,
     lines=False,
     deepest=10**9,
@@ -73,7 +50,7 @@ def write(model: Model) -> str:
     tree = whole_tree(model)
     columns = {column.number: symbol(column.name) for column in columns_of(model, tree)}
     code = written(tree, columns, LATEX)
-    return "\n".join([*(DEFINITIONS[name] for name in DEFINITIONS if name in code.operators), code.value, ""])
+    return "\n".join([*code.helpers, code.value, ""])
 
 
 def symbol(name: str) -> str:

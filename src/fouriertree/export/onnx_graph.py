@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from fouriertree.export.errors import ExportError
+from fouriertree.export.language import absence
 from fouriertree.export.tree import whole_tree
 from fouriertree.expr import Expression, Primitive
-from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
+from fouriertree.expr.opcodes import CONST, VAR
+from fouriertree.expr.operators.forms import Nodes
 from fouriertree.model import Model
 
 #: the oldest operator set with all that is used here
 OPSET, IR_VERSION = 17, 8
-#: terms of the series of atan, for |x| ≤ tan(π/16)
-SERIES = 12
-#: what has an operator of that name in ONNX, in double precision wherever it runs
-PLAIN = {
-    "add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "sin": "Sin", "cos": "Cos", "exp": "Exp", "log": "Log",
-    "sqrt": "Sqrt", "neg": "Neg", "abs": "Abs", "tanh": "Tanh", "pow": "Pow", "min": "Min", "max": "Max",
-}  # fmt: skip
 
 
 class Graph:
@@ -47,75 +41,19 @@ class Graph:
             self._numbers[key] = self.array(np.array(value, dtype=np.float64))
         return self._numbers[key]
 
+    def polynomial(self, x: str, coefficients: Sequence[float]) -> str:
+        """Σ coefficients[k]·x^k, by Horner's rule."""
+        total = self.number(coefficients[-1])
+        for coefficient in reversed(coefficients[:-1]):
+            total = self.node("Add", self.node("Mul", total, x), self.number(coefficient))
+        return total
+
     def array(self, values: Any) -> str:
         from onnx import numpy_helper
 
         name = f"c{len(self.constants)}"
         self.constants.append(numpy_helper.from_array(values, name))
         return name
-
-
-def pdiv(g: Graph, a: str, b: str) -> str:
-    return g.node("Where", g.node("Equal", b, g.number(0.0)), g.number(1.0), g.node("Div", a, b))
-
-
-def plog(g: Graph, a: str) -> str:
-    logarithm = g.node("Log", g.node("Abs", a))
-    return g.node("Where", g.node("Equal", a, g.number(0.0)), g.number(0.0), logarithm)
-
-
-def tan(g: Graph, a: str) -> str:
-    return g.node("Div", g.node("Sin", a), g.node("Cos", a))
-
-
-def atan(g: Graph, a: str) -> str:
-    """With nothing but arithmetic: 1/a instead of a beyond 1, the half of the angle twice, and then the series."""
-    one, half_pi = g.number(1.0), g.number(math.pi / 2)
-    size = g.node("Abs", a)
-    large = g.node("Greater", size, one)
-    t = g.node("Where", large, g.node("Div", one, size), size)
-    for _ in range(2):
-        root = g.node("Sqrt", g.node("Add", one, g.node("Mul", t, t)))
-        t = g.node("Div", t, g.node("Add", one, root))
-    z = g.node("Mul", t, t)
-    total = g.number(series(SERIES - 1))
-    for k in reversed(range(1, SERIES - 1)):
-        total = g.node("Add", g.node("Mul", total, z), g.number(series(k)))
-    angle = g.node("Add", t, g.node("Mul", g.node("Mul", t, z), total))
-    angle = g.node("Mul", g.number(4.0), angle)
-    angle = g.node("Where", large, g.node("Sub", half_pi, angle), angle)
-    return g.node("Mul", g.node("Sign", a), angle)
-
-
-def series(k: int) -> float:
-    """atan t = t − t³/3 + t⁵/5 − …: the number in front of t^(2k+1)."""
-    return (-1.0) ** k / (2 * k + 1)
-
-
-def asin(g: Graph, a: str) -> str:
-    one = g.number(1.0)
-    cosine = g.node("Sqrt", g.node("Mul", g.node("Sub", one, a), g.node("Add", one, a)))
-    return atan(g, g.node("Div", a, cosine))
-
-
-def acos(g: Graph, a: str) -> str:
-    one = g.number(1.0)
-    half = g.node("Sqrt", g.node("Div", g.node("Sub", one, a), g.node("Add", one, a)))
-    return g.node("Mul", g.number(2.0), atan(g, half))
-
-
-#: what ONNX Runtime does not have in double precision, or nobody has
-COMPOSED: dict[str, Callable[..., str]] = {
-    "pdiv": pdiv,
-    "plog": plog,
-    "tan": tan,
-    "atan": atan,
-    "asin": asin,
-    "acos": acos,
-    "square": lambda g, a: g.node("Mul", a, a),
-    "cube": lambda g, a: g.node("Mul", g.node("Mul", a, a), a),
-    "inv": lambda g, a: g.node("Div", g.number(1.0), a),
-}
 
 
 def write(model: Model) -> bytes:
@@ -158,9 +96,7 @@ def result(g: Graph, tree: Expression) -> str:
 
 
 def applied(g: Graph, row: Primitive, arguments: list[str]) -> str:
-    if row.name in PLAIN:
-        return g.node(PLAIN[row.name], *arguments)
-    if row.name in COMPOSED:
-        return COMPOSED[row.name](g, *arguments)
-    own = ", an operator of your own" if row.opcode >= USER_OPCODE_START else ""
-    raise ExportError(f"ONNX has no {row.name}{own}; choose a formula without it, or export to JSON")
+    form = row.forms.get("onnx")
+    if isinstance(form, Nodes):
+        return form.build(g, *arguments)
+    raise absence("ONNX", row, form)

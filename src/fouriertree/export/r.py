@@ -5,38 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 
-from fouriertree.export.language import ARITHMETIC, Form, Language, calls, literals
+from fouriertree.export.language import Language, literals
 from fouriertree.export.names import comments
 from fouriertree.export.prepared import checked_function, prepared
 from fouriertree.model import Model
-
-HELPERS = {
-    # ifelse() would be as long as its condition, which can be a single number.
-    "pdiv": """\
-pdiv <- function(a, b) {
-  r <- a / b
-  r[which(rep_len(b, length(r)) == 0)] <- 1
-  r
-}""",
-    "plog": """\
-plog <- function(a) {
-  r <- log(abs(a))
-  r[which(a == 0)] <- 0
-  r
-}""",
-    # R knows neither the sign of a zero here, nor negative numbers to infinite powers.
-    "pow": """\
-power_or_nan <- function(a, b) {
-  n <- max(length(a), length(b))
-  a <- rep_len(a, n)
-  b <- rep_len(b, n)
-  r <- abs(a)^b
-  odd <- which((a < 0 | (a == 0 & 1 / a < 0)) & b %% 2 == 1)
-  r[odd] <- -r[odd]
-  r[which(a < 0 & is.finite(a) & (is.na(b) | (is.finite(b) & b != floor(b))))] <- NaN
-  r
-}""",
-}
 
 
 def number(value: float) -> str:
@@ -69,18 +41,7 @@ def rounded(value: Fraction, bits: int) -> Fraction:
     return round(value / unit) * unit
 
 
-R = Language(
-    "R",
-    ARITHMETIC
-    | calls("sin cos tan exp log sqrt abs tanh asin acos atan plog")
-    | {
-        "pdiv": Form("pdiv({a}, {b})"),
-        "pow": Form("power_or_nan({a}, {b})"),
-        "min": Form("pmin({a}, {b})"),
-        "max": Form("pmax({a}, {b})"),
-    },
-    literals("Inf", "NaN", number),
-)
+R = Language("R", "r", literals("Inf", "NaN", number))
 
 
 def write(model: Model, function: str = "predict") -> str:
@@ -88,7 +49,7 @@ def write(model: Model, function: str = "predict") -> str:
     columns, code = prepared(model, R)
     names = [column.identifier for column in columns]
     lines = [
-        *(text for operator, text in HELPERS.items() if operator in code.operators),
+        *code.helpers,
         *comments("#", columns),
         f"{checked_function(function)} <- function({', '.join(names)}) {{",
         *(f"  {name} <- as.double({name})" for name in names),

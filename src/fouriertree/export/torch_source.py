@@ -6,18 +6,17 @@ from typing import Any
 
 from fouriertree.export.errors import ExportError
 from fouriertree.export.names import shown
-from fouriertree.export.trainable import table, trainable
+from fouriertree.export.trainable import trainable
 from fouriertree.model import Model
-
-FORMS = table("torch", "pow")
 
 
 def write(model: Model) -> str:
     """Source of a module `Formula`, called on X (…, n_columns) with the columns of the fit; the values are (…)."""
-    columns, code, numbers = trainable(model, "PyTorch", FORMS, 'X.new_tensor(float("{value}"))')
+    columns, code, numbers = trainable(model, "PyTorch", "torch", 'X.new_tensor(float("{value}"))')
     value = code.value if columns else f"({code.value}).expand(X.shape[:-1])"
     lines = [
         "import torch",
+        *code.helpers,
         "",
         "",
         "class Formula(torch.nn.Module):",

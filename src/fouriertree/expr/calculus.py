@@ -6,9 +6,9 @@ import numpy as np
 
 from fouriertree.expr.catalogue import Primitive
 from fouriertree.expr.expression import Expression
-from fouriertree.expr.opcodes import ADD, CONST, DIV, MUL, POW, SUB, VAR
-from fouriertree.expr.parse import parse
+from fouriertree.expr.opcodes import ADD, CONST, DIV, INV, MUL, POW, SQUARE, SUB, VAR
 from fouriertree.expr.primitives import PrimitiveSet
+from fouriertree.expr.templates import FINITE, partial_derivative, substituted
 
 _ZERO, _ONE = Expression.constant(0.0), Expression.constant(1.0)
 
@@ -46,30 +46,23 @@ def _chain_rule(
     total = _ZERO
     for k, (_, slope) in enumerate(arguments):
         if not _is(slope, 0.0):
-            partial = _substitute(_partial(row, k, known), values)
+            partial = substituted(_partial(row, k, known), values, _fold)
             total = _fold(known.by_opcode(ADD), total, _fold(known.by_opcode(MUL), partial, slope))
     return total
 
 
 @lru_cache(maxsize=256)
 def _partial(row: Primitive, k: int, known: PrimitiveSet) -> Expression:
-    if row.derivative is None:
-        raise ValueError(
-            f"operator {row.name!r} has no derivative; give one to PrimitiveSet.add(derivative=...)"
-        )
-    return parse(row.derivative[k], names=("a", "b")[: row.arity], primitives=known)
+    """The formula by argument k over the columns a, b: with the operator itself for its value."""
+    arguments = [Expression.variable(i) for i in range(row.arity)]
+    return substituted(
+        partial_derivative(row, k, known), [*arguments, Expression.apply(row, *arguments)], _plain
+    )
 
 
-def _substitute(template: Expression, values: list[Expression]) -> Expression:
-    """`template` with its columns a and b replaced by `values`, folded on the way."""
-    stack: list[Expression] = []
-    for i, (code, arg) in enumerate(zip(template.op.tolist(), template.arg.tolist(), strict=True)):
-        if code in (CONST, VAR):
-            stack.append(template.subtree(i) if code == CONST else values[arg])
-        else:
-            row = template.primitives.by_opcode(code)
-            stack[-row.arity :] = [_fold(row, *stack[-row.arity :])]
-    return stack[0]
+def _plain(row: Primitive, *arguments: Expression) -> Expression:
+    """finite(t) is t: what it leaves out is a matter of gradients."""
+    return arguments[0] if row is FINITE else Expression.apply(row, *arguments)
 
 
 def _fold(row: Primitive, *arguments: Expression) -> Expression:
@@ -79,7 +72,26 @@ def _fold(row: Primitive, *arguments: Expression) -> Expression:
         if np.isfinite(value):
             return Expression.constant(value)
     short = _identity(row.opcode, *arguments) if row.arity == 2 else None
+    if short is None and row.opcode == MUL:
+        short = _product(*arguments)
     return Expression.apply(row, *arguments) if short is None else short
+
+
+def _product(a: Expression, b: Expression) -> Expression | None:
+    """What derivatives write for the sake of rounding, as algebra: inv(p)·p^q = p^(q − 1), (1 − u)(1 + u) = 1 − u²."""
+    if (int(a.op[-1]), int(b.op[-1])) not in ((INV, POW), (SUB, ADD)):
+        return None
+    first, second = ([e.subtree(i) for i in e.children(e.size - 1)] for e in (a, b))
+    known = a.primitives.union(b.primitives)
+    if a.op[-1] == INV and first[0] == second[0]:
+        exponent = _fold(known.by_opcode(SUB), second[1], _ONE)
+        return _fold(known.by_opcode(POW), second[0], exponent)
+    if first == second and _is(first[0], 1.0):
+        # With u but once, the bounds of a certificate are narrower.
+        return Expression.apply(
+            known.by_opcode(SUB), _ONE, Expression.apply(known.by_opcode(SQUARE), first[1])
+        )
+    return None
 
 
 def _identity(opcode: int, a: Expression, b: Expression) -> Expression | None:

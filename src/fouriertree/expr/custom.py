@@ -4,7 +4,7 @@ import inspect
 import itertools
 import uuid
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType
 from typing import Any
 from weakref import WeakValueDictionary
@@ -13,6 +13,7 @@ import numpy as np
 
 from fouriertree.expr.catalogue import FloatArray, Primitive, Reference, quiet
 from fouriertree.expr.opcodes import USER_OPCODE_START
+from fouriertree.expr.operators.forms import AnyForm
 
 Function = Callable[..., Any]
 
@@ -43,9 +44,11 @@ def register(
     derivative: tuple[str, ...] | None = None,
     sympy: Function | None = None,
     complexity: int = 1,
+    interval: Function | None = None,
+    forms: Mapping[str, AnyForm] | None = None,
 ) -> Primitive:
     """The operator for `function`; the same definition always gives the same operator in one process."""
-    definition = (name, function, arity, derivative, sympy, complexity)
+    definition = (name, function, arity, derivative, sympy, complexity, interval, dict(forms or {}))
     for known in _by_uid.values():
         if _definition(known) == definition:
             return known
@@ -63,9 +66,11 @@ def restore(
     sympy: Function | None,
     complexity: int,
     uid: str,
+    interval: Function | None = None,
+    forms: Mapping[str, AnyForm] | None = None,
 ) -> Primitive:
     """The operator of a pickle: the one that was pickled if this process knows it, else a new one."""
-    definition = (name, function, arity, derivative, sympy, complexity)
+    definition = (name, function, arity, derivative, sympy, complexity, interval, dict(forms or {}))
     for known in _by_uid.values():
         if known.uid == uid or _definition(known) == definition:
             return known
@@ -79,6 +84,8 @@ def _create(
     derivative: tuple[str, ...] | None,
     sympy: Function | None,
     complexity: int,
+    interval: Function | None,
+    forms: Mapping[str, AnyForm],
     uid: str,
 ) -> Primitive:
     _check_arity(name, function, arity)
@@ -90,8 +97,11 @@ def _create(
         opcode=next(_next_opcode),
         reference=reference,
         derivative=derivative,
-        sympy=sympy,
+        interval=interval,
+        forms=forms,
         complexity=complexity,
+        fault="a value that is not finite" if interval else "an operator with unknown bounds",
+        sympy=sympy,
         python=function,
         compiled=scalar is not None,
         scalar=scalar,
@@ -103,7 +113,10 @@ def _create(
 
 
 def _definition(known: Primitive) -> tuple[Any, ...]:
-    return known.name, known.python, known.arity, known.derivative, known.sympy, known.complexity
+    return (
+        known.name, known.python, known.arity, known.derivative, known.sympy, known.complexity, known.interval,
+        dict(known.forms),
+    )  # fmt: skip
 
 
 def _check_arity(name: str, function: Function, arity: int) -> None:

@@ -1,7 +1,7 @@
 """`PrimitiveSet`: the ordered selection of operators that a generator draws from and an engine evaluates."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from math import e, inf, nan, pi
 from typing import Any
@@ -11,21 +11,14 @@ from numpy.typing import NDArray
 
 from fouriertree.expr import custom
 from fouriertree.expr.catalogue import BY_OPCODE, BY_SYMBOL, CATALOGUE, Primitive
+from fouriertree.expr.operators.forms import LANGUAGES, PLACE, AnyForm, Form
 
 __all__ = ["CONSTANTS", "Primitive", "PrimitiveSet", "did_you_mean"]
 
 CONSTANTS = {"pi": pi, "e": e, "inf": inf, "nan": nan}
 COLUMN_NAME = re.compile(r"x[0-9]+")
 _MOST_DIGITS = 20
-# Names that are too far from ours for a spelling suggestion.
-_SYNONYMS = {
-    "ln": "log",
-    "power": "pow",
-    "pdivide": "pdiv",
-    "reciprocal": "inv",
-    "minus": "sub",
-    "times": "mul",
-}
+_SYNONYMS = {word: row.name for row in CATALOGUE.values() for word in row.synonyms}
 
 
 def column_number(word: str) -> int | None:
@@ -101,12 +94,16 @@ class PrimitiveSet:
         derivative: str | tuple[str, ...] | None = None,
         sympy: Callable[..., Any] | None = None,
         complexity: int = 1,
+        interval: Callable[..., Any] | None = None,
+        forms: Mapping[str, str | AnyForm] | None = None,
     ) -> Primitive:
         """Add your own operator to this set, in place: the one way in which a set changes.
 
         `fn` takes `arity` float arrays and returns one of the same shape; a function of plain numbers works
         too. It is called here on zeros, negative, large and small values, infinities and NaN, and compiled by
-        Numba where possible. `derivative` has one formula per argument, over ``a`` and ``b``.
+        Numba where possible. `derivative` has one formula per argument, over ``a``, ``b`` and the value ``v``.
+        `interval` gives certificates bounds of its values, and `forms` says how exports write it, such as
+        ``{"c": "half({a})"}``; what is not declared is refused there by name (see `Primitive`).
 
         >>> operators = PrimitiveSet(["add", "mul"])
         >>> operators.add("half", lambda a: 0.5 * a, derivative="0.5").compiled
@@ -120,7 +117,16 @@ class PrimitiveSet:
             raise ValueError(f"operator {name!r} needs {arity} derivative formula(s), got {len(templates)}")
         for template in templates or ():
             self._check_template(name, template, arity)
-        row = custom.register(name, fn, arity, templates, sympy, complexity)
+        row = custom.register(
+            name,
+            fn,
+            arity,
+            templates,
+            sympy,
+            complexity,
+            interval,
+            self._checked_forms(name, arity, forms or {}),
+        )
         self._append(row)
         return row
 
@@ -183,7 +189,9 @@ class PrimitiveSet:
                 f"operator name {name!r} must be an identifier: ASCII letters, digits, underscores"
             )
         if name in CATALOGUE:
-            raise ValueError(f"operator name {name!r} belongs to a built-in operator; choose another name")
+            raise ValueError(
+                f"operator name {name!r} belongs to a built-in operator; use that one, or choose another name"
+            )
         if name in CONSTANTS:
             raise ValueError(f"operator name {name!r} is a constant in formulas; choose another name")
         if COLUMN_NAME.fullmatch(name):
@@ -196,12 +204,28 @@ class PrimitiveSet:
             raise ValueError(f"operator {name!r} has complexity={complexity}; it must not be negative")
 
     def _check_template(self, name: str, template: str, arity: int) -> None:
-        from fouriertree.expr.parse import ParseError, parse  # parse stands on this module
+        from fouriertree.expr.parse import ParseError  # these modules stand on this one
+        from fouriertree.expr.templates import derivative_template
 
         try:
-            parse(template, names=("a", "b")[:arity], primitives=self)
+            derivative_template(template, arity, self)
         except ParseError as error:
             raise ValueError(f"derivative of operator {name!r} is not a formula: {error}") from None
+
+    @staticmethod
+    def _checked_forms(name: str, arity: int, forms: Mapping[str, str | AnyForm]) -> dict[str, AnyForm]:
+        """Templates as forms, if the languages exist and the places in them are those of the arguments."""
+        for language, form in forms.items():
+            if language not in (*LANGUAGES, "mathml"):
+                hint = did_you_mean(language, LANGUAGES) or f"; choose among {', '.join(LANGUAGES)}"
+                raise ValueError(f"operator {name!r} has a form for {language!r}, which is no language{hint}")
+            text = form if isinstance(form, str) else form.text if isinstance(form, Form) else None
+            if text is not None and set(PLACE.findall(text)) != set("ab"[:arity]):
+                places = " and ".join(f"{{{place}}}" for place in "ab"[:arity])
+                raise ValueError(
+                    f"the {language} form of operator {name!r} must mention {places}; got {text!r}"
+                )
+        return {language: Form(f) if isinstance(f, str) else f for language, f in forms.items()}
 
     def __getitem__(self, name: str) -> Primitive:
         row = self._rows.get(BY_SYMBOL[name].name if name in BY_SYMBOL else name)

@@ -1,12 +1,14 @@
 """Expressions as SymPy objects: for printing and algebra, never for evaluation inside a search."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fouriertree.expr.catalogue import Primitive
 from fouriertree.expr.opcodes import CONST, VAR
+from fouriertree.expr.operators.forms import Form
 
 if TYPE_CHECKING:
     from fouriertree.expr.expression import Expression
@@ -58,8 +60,27 @@ def _apply(row: Primitive, arguments: list[Any]) -> Any:
     if all(isinstance(argument, float) for argument in arguments):
         # Our arithmetic and not SymPy's, where log(-1) is i*pi and exp(exp(exp(9))) never ends.
         return float(row.reference(*(np.array([argument]) for argument in arguments))[0])
-    form = row.sympy or sympy.Function(row.name)
-    return form(*map(_number, arguments))
+    form = row.sympy or (_template(row) if row.python is None else sympy.Function(row.name))
+    try:
+        return form(*map(_number, arguments))
+    except ValueError:
+        if row.python is not None:
+            raise
+        # SymPy found an argument that is not real: a NaN in our arithmetic.
+        return sympy.nan
+
+
+@cache
+def _template(row: Primitive) -> Callable[..., Any]:
+    """The function that a built-in operator's SymPy source computes."""
+    import sympy
+
+    form = row.forms["sympy"]
+    assert isinstance(form, Form)
+    arguments = ", ".join("ab"[: row.arity])
+    source = f"lambda {arguments}: {form.filled({'a': 'a', 'b': 'b'})}"
+    function: Callable[..., Any] = eval(source, {"sympy": sympy})
+    return function
 
 
 def _number(value: Any) -> Any:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 
+from fouriertree.expr.catalogue import CATALOGUE
 from fouriertree.expr.expression import Expression
 from fouriertree.expr.primitives import PrimitiveSet
 
@@ -30,7 +31,7 @@ class Vocabulary:
 
     def _name(self, role: str) -> str | None:
         name: str
-        for name in (role, *_STAND_INS.get(role, ())):
+        for name in (role, *_stand_ins(role)):
             if name in self.primitives:
                 return name
         return None
@@ -111,7 +112,9 @@ class Vocabulary:
         return self.quotient(self.product(above), self.product(below))
 
 
-_STAND_INS = {"div": ("pdiv",), "log": ("plog",)}
+@cache
+def _stand_ins(role: str) -> tuple[str, ...]:
+    return tuple(row.name for row in CATALOGUE.values() if row.protects == role)
 
 
 def nice_ratio(value: float, tolerance: float, largest: int = 6) -> Fraction | None:

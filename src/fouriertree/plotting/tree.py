@@ -29,7 +29,6 @@ LETTER, PADDING = 0.64, 1.0
 LARGEST_FONT, SMALLEST_FONT = 11.0, 4.0
 #: letters of a feature's name
 NAME = 18
-SIGNS = {"sub": "−", "neg": "−", "mul": "×", "square": "( )²", "cube": "( )³"}
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ def _label(expression: Expression, i: int, names: Sequence[str] | None) -> tuple
         feature = int(expression.arg[i])
         return readable(f"x{feature}" if names is None else names[feature], NAME), palette.FEATURE
     operator = expression.primitives.by_opcode(code)
-    return SIGNS.get(operator.name, operator.symbol or operator.name), palette.OPERATOR
+    return operator.label or operator.symbol or operator.name, palette.OPERATOR
 
 
 def label_width(text: str) -> float:

@@ -5,29 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html.entities import html5
-from typing import Any
+from itertools import pairwise
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from fouriertree.export.mathml import typeset
+from fouriertree.export.tree import folded
 from fouriertree.expr import Expression
-from fouriertree.model import Model, scaled, sum_of_terms
+from fouriertree.expr.opcodes import ADD, CONST, DIV, MUL, NEG, SUB, VAR
+from fouriertree.model import Model, leading_factor, scaled, sum_of_terms
 from fouriertree.plotting.canvas import writable_part
 
 DIGITS = 6
 #: a product between letters needs no sign, between words it does
 UNSEEN_TIMES, TIMES = "\u2062", "⋅"
 #: what is higher than a line
-TALL = ("mfrac", "msup", "msqrt", "mroot", "mtable")
-_NAMED_ENTITY = re.compile(r"&(?!(?:lt|gt|amp|quot|apos);)(\w+;)")
-#: a whole number that SymPy writes as a decimal one
-_WHOLE = re.compile(r"^(-?\d+)\.0$")
+TALL = ("mfrac", "msup", "msqrt", "mtable")
 #: a letter, or a word, with a number behind it: the number becomes an index
 _INDEXED = re.compile(r"([^\W\d_]+)_?(\d+)")
-#: the names of columns while SymPy prints, which writes names into the MathML as they are
-_PLACEHOLDER = re.compile(r"column([a-j]{6})")
 
 
 def rounded(model: Model, digits: int = DIGITS) -> Expression:
@@ -63,9 +60,8 @@ def addends(model: Model) -> list[Element]:
     typesetter = Typesetter(model.names or [f"x{i}" for i in range(last + 1)])
     pieces: list[Element] = []
     for coefficient, expression in zip(model.coefficients, model.expressions, strict=True):
-        term = _with_short_numbers(scaled(_short(coefficient, DIGITS), expression))
-        pieces.append(typesetter.addend(term, first=not pieces))
-    return pieces or [typesetter.addend(Expression.constant(0.0), first=True)]
+        pieces.append(typesetter.addend(_short(coefficient, DIGITS), expression, first=not pieces))
+    return pieces or [typesetter.addend(0.0, Expression.constant(1.0), first=True)]
 
 
 def named(name: str) -> Element:
@@ -80,66 +76,83 @@ def named(name: str) -> Element:
 
 @dataclass(frozen=True)
 class Typesetter:
-    """SymPy's MathML, with the names of columns in it, which SymPy would write as they are: markup and all."""
+    """The printer of LaTeX and MathML, with the names of columns and what a reader expects of signs and factors."""
 
     names: Sequence[str]
 
-    def addend(self, term: Expression, first: bool) -> Element:
-        """One term, with the sign before it unless it is the first."""
-        import sympy
-
-        form = sympy.sympify(term.sympy([_placeholder(i) for i in range(len(self.names))]))
-        # Columns are real; of others, SymPy would write the real part of an exponent.
-        form = form.xreplace({symbol: sympy.Symbol(symbol.name, real=True) for symbol in form.free_symbols})
-        minus = not first and not form.is_Add and form.could_extract_minus_sign()
-        body = self.typeset(-form if minus else form)
+    def addend(self, coefficient: float, expression: Expression, first: bool) -> Element:
+        """One term, with the sign before it unless it is the first and positive."""
+        minus, term = _signed(tidied(_with_short_numbers(folded(scaled(coefficient, expression)))))
         row = Element("mrow")
-        if not first:
-            row.append(_operator("−" if minus else "+"))
-        row.append(body)
+        if minus or not first:
+            row.append(_leaf("mo", "−") if first else _operator("−" if minus else "+"))
+        body = self.typeset(term)
+        row.append(_in_brackets(body) if minus and int(term.op[-1]) in (ADD, SUB) else body)
         return row
 
-    def typeset(self, form: Any) -> Element:
-        from sympy.printing.mathml import mathml
-
-        printed = mathml(_shortened(form), printer="presentation")
-        return self._finished(
-            ElementTree.fromstring(_NAMED_ENTITY.sub(lambda found: html5[found[1]], printed))
-        )
+    def typeset(self, tree: Expression) -> Element:
+        columns = {
+            i: ElementTree.tostring(named(name), encoding="unicode") for i, name in enumerate(self.names)
+        }
+        return self._finished(ElementTree.fromstring(f"<mrow>{typeset(tree, columns)}</mrow>"))
 
     def _finished(self, element: Element) -> Element:
         """An element as browsers and readers want it, from the leaves up."""
         for i, child in enumerate(element):
             element[i] = self._finished(child)
-        written = (element.text or "").strip()
-        if element.tag == "mi" and (found := _PLACEHOLDER.fullmatch(written)):
-            return named(self.names[_number(found[1])])
-        if element.tag == "mfenced":
-            return _fenced(element)
-        if element.tag == "mrow" and len(element) and element[0].text == "piecewise":
-            return _cases(element)
         if element.tag == "mrow" and not any(part.tag in TALL for part in element.iter()):
             _keep_low(element)
-        if element.tag in ("mn", "mo"):
-            element.text = _WHOLE.sub(r"\1", written).replace("-", "−").replace(UNSEEN_TIMES, self._times)
-        elif written == "ⅇ":
-            # Upright, unlike a column of that name.
-            element.text = "e"
-            element.set("mathvariant", "normal")
+        for sign, after in pairwise(element):
+            leaves = (part.tag for part in after.iter() if not len(part))
+            if sign.text == TIMES and self._short_names and next(leaves) != "mn":
+                sign.text = UNSEEN_TIMES
         return element
 
     @property
-    def _times(self) -> str:
+    def _short_names(self) -> bool:
         lengths = [len(_INDEXED.sub(r"\1", name)) for name in self.names]
-        return UNSEEN_TIMES if max(lengths, default=0) <= 1 else TIMES
+        return max(lengths, default=0) <= 1
 
 
-def _shortened(form: Any) -> Any:
-    """Numbers that SymPy has multiplied have too many digits again."""
-    import sympy
+def tidied(expression: Expression) -> Expression:
+    """The same value: a − 2 instead of a + −2, and no factors of one."""
+    stack: list[Expression] = []
+    for i, code in enumerate(expression.op.tolist()):
+        if code in (CONST, VAR):
+            stack.append(expression.subtree(i))
+            continue
+        row = expression.primitives.by_opcode(code)
+        arguments = stack[-row.arity :]
+        stack[-row.arity :] = [_tidy(code, *arguments) or Expression.apply(row, *arguments)]
+    return stack[0]
 
-    floats = form.atoms(sympy.Float)
-    return form.xreplace({value: sympy.Float(f"{float(value):.{DIGITS}g}") for value in floats})
+
+def _tidy(code: int, a: Expression, b: Expression | None = None) -> Expression | None:
+    if b is None:
+        return None
+    if code == MUL and _is_one(a):
+        return b
+    if code in (MUL, DIV) and _is_one(b):
+        return a
+    if code in (ADD, SUB):
+        minus, rest = _signed(b)
+        if minus and int(rest.op[-1]) not in (ADD, SUB):
+            return a - rest if code == ADD else a + rest
+    return None
+
+
+def _is_one(e: Expression) -> bool:
+    return bool(e.op[-1] == CONST and e.const[-1] == 1.0)
+
+
+def _signed(term: Expression) -> tuple[bool, Expression]:
+    """(whether there is a minus sign in front, the term without it)."""
+    i = leading_factor(term)
+    if term.op[i] == NEG:
+        return True, term.replace(i, term.subtree(i - 1))
+    if term.op[i] == CONST and term.const[i] < 0.0:
+        return True, tidied(scaled(-1.0, term))
+    return False, term
 
 
 def _keep_low(row: Element) -> None:
@@ -149,34 +162,9 @@ def _keep_low(row: Element) -> None:
             part.set("stretchy", "false")
 
 
-def _fenced(element: Element) -> Element:
-    """Parentheses that browsers draw; older versions of SymPy write an element that they no longer know."""
+def _in_brackets(body: Element) -> Element:
     row = Element("mrow")
-    row.append(_operator(element.get("open", "(")))
-    for i, child in enumerate(element):
-        if i:
-            row.append(_operator(","))
-        row.append(child)
-    row.append(_operator(element.get("close", ")")))
-    return row
-
-
-def _cases(element: Element) -> Element:
-    """piecewise((value, condition), …) as a brace with a line for each case."""
-    table = Element("mtable")
-    for case in element[1].findall("mrow") + element[1].findall("mfenced"):
-        value, condition = (part for part in case if part.tag != "mo")
-        line = Element("mtr")
-        cells = [[value], [_leaf("mtext", "\u2003if\u2002"), condition]]
-        if condition.text == "True":
-            cells = [[value], [_leaf("mtext", "\u2003otherwise")]]
-        for parts in cells:
-            cell = Element("mtd")
-            cell.extend(parts)
-            line.append(cell)
-        table.append(line)
-    row = Element("mrow")
-    row.extend([_operator("{"), table])
+    row.extend([_leaf("mo", "("), body, _leaf("mo", ")")])
     return row
 
 
@@ -193,15 +181,6 @@ def _operator(sign: str) -> Element:
         inner, outer = ("lspace", "rspace") if sign == "=" else ("rspace", "lspace")
         element.attrib.update({"form": "infix", inner: "0.28em", outer: "0em"})
     return element
-
-
-def _placeholder(column: int) -> str:
-    # Letters only: SymPy would make an index of digits.
-    return "column" + "".join(chr(ord("a") + int(digit)) for digit in f"{column:06d}")
-
-
-def _number(letters: str) -> int:
-    return int("".join(str(ord(letter) - ord("a")) for letter in letters))
 
 
 def _math(element: Element) -> str:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fouriertree.expr import PrimitiveSet, parse
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
-from fouriertree.uncertainty.certificate import certify
+from fouriertree.uncertainty.certificate import certify, slopes
 
 SAFE = [
     ("1/(x0 + 1.5)", [[-1, 1]]),
@@ -142,3 +142,29 @@ def test_columns_that_the_formula_does_not_use_do_not_matter():
 def test_a_box_or_names_that_do_not_fit_are_refused(box, names):
     with pytest.raises(ValueError, match=r"column"):
         certify(parse("x0 + x1"), box, names)
+
+
+@pytest.mark.parametrize("jump", ["sign(x0)", "2*step(x0) - 1"])
+def test_a_denominator_that_jumps_over_zero_is_no_pole(jump):
+    assert certify(parse(f"1/({jump} + 0.5)"), [[-1.0, 1.0]]).verdict != "fails"
+
+
+def test_an_operator_of_ones_own_is_proved_with_the_bounds_that_it_declares():
+    own = PrimitiveSet(["add", "div"])
+    own.add(
+        "logistic",
+        lambda a: 1.0 / (1.0 + np.exp(-a)),
+        derivative="v*(1 - v)",
+        interval=lambda i, a: i.inverse(
+            i.add(
+                i.rising(np.exp, i.negative(a), exact_at=0.0, least=0.0),
+                i.Interval.between(np.ones_like(a.lower), np.ones_like(a.lower)),
+            )
+        ),
+    )
+    e = parse("1/(logistic(x0) + 1)", primitives=own)
+    proof = certify(e, [[-3.0, 3.0]])
+    assert proof.verdict == "proved"
+    assert proof.range[0] >= 0.5
+    [slope] = slopes(parse("logistic(x0)", primitives=own), [[-1.0, 1.0]])
+    assert slope.direction == "increasing"

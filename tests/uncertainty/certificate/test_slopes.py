@@ -92,3 +92,21 @@ def test_an_operator_of_ones_own_leaves_slopes_open():
     own.add("drag", lambda a: a * abs(a), derivative="2*abs(a)")
     [slope] = slopes(parse("1 + drag(x0)", primitives=own), [[0, 1]])
     assert slope.direction == "undecided"
+
+
+@pytest.mark.parametrize("formula", ["x0 - 5*step(x0)", "x0 - sign(x0)", "x0 - pdiv(x0, abs(x0))"])
+def test_a_formula_that_jumps_down_is_not_proved_to_rise(formula):
+    [slope] = slopes(parse(formula), [[-1.0, 1.0]])
+    assert slope.direction == "undecided"
+    [slope] = slopes(parse(formula), [[0.1, 1.0]])
+    assert slope.direction == "increasing"
+
+
+@pytest.mark.parametrize(
+    ("formula", "direction"),
+    [("erf(x0)", "increasing"), ("sinh(x0)", "increasing"), ("relu(x0)", "increasing"), ("-relu(x0)", "decreasing"),
+     ("cosh(x0)", "neither"), ("max(x0, 2*x0)", "increasing")],
+)  # fmt: skip
+def test_smooth_operators_and_kinks_have_a_direction(formula, direction):
+    [slope] = slopes(parse(formula), [[-1.0, 2.0]])
+    assert slope.direction == direction

@@ -16,28 +16,14 @@ from fouriertree.expr.normal.values import (
     number_power,
     scaled,
 )
-from fouriertree.expr.opcodes import (
-    ABS,
-    ASIN,
-    ATAN,
-    COS,
-    EXP,
-    LOG,
-    MAX,
-    MIN,
-    MUL,
-    PDIV,
-    PLOG,
-    POW,
-    SIN,
-    TAN,
-    TANH,
-)
+from fouriertree.expr.opcodes import ABS, EXP, LOG, MAX, MIN, MUL, PDIV, POW
 
-ODD = frozenset((SIN, TAN, TANH, ASIN, ATAN))
-EVEN = frozenset((COS, PLOG))
 #: e^number goes in front of an exponential up to here; beyond, the rest may overflow where the whole does not
 _LARGEST_SHIFT = 30.0
+
+
+#: operators with f(−v) = −f(v)
+ODD = frozenset(row.opcode for row in CATALOGUE.values() if row.parity == -1)
 
 
 class Algebra(Arithmetic):
@@ -56,10 +42,8 @@ class Algebra(Arithmetic):
             return self.log(self.expanded(arguments[0]))
         if code == ABS:
             return self.absolute(arguments[0])
-        if code in ODD:
-            return self._with_sign(code, self.expanded(arguments[0]), -1.0)
-        if code in EVEN:
-            return self._with_sign(code, self.expanded(arguments[0]), 1.0)
+        if row.parity:
+            return self._with_sign(code, self.expanded(arguments[0]), float(row.parity))
         return self._others(code, [self.expanded(v) for v in arguments])
 
     def _others(self, code: int, arguments: list[Value]) -> Value:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fouriertree.expr import Expression
-from fouriertree.expr.opcodes import ACOS, ASIN, DIV, INV, LOG, PDIV, PLOG, POW, SQRT, TAN, USER_OPCODE_START
 from fouriertree.uncertainty.certificate.boxes import Boxes
 from fouriertree.uncertainty.certificate.enclose import enclose_parts
 from fouriertree.uncertainty.certificate.faults import (
@@ -212,10 +211,13 @@ class _Proof:
         if token is None:
             return Certificate(verdict, ends, where, None, None, None, "", self.looked_at)
         part = self.expression.subtree(token)
-        code = int(part.op[-1])
-        name = "number" if part.size == 1 else part.primitives.by_opcode(code).name
+        if part.size == 1:
+            name, fault = "number", "a value that is not finite"
+        else:
+            row = part.primitives.by_opcode(int(part.op[-1]))
+            name, fault = row.name, row.fault
         return Certificate(
-            verdict, ends, where, name, part.text(self.names, DIGITS), None, _reason(code), self.looked_at
+            verdict, ends, where, name, part.text(self.names, DIGITS), None, fault, self.looked_at
         )
 
     def _at(self, point: Floats) -> Place:
@@ -236,27 +238,6 @@ def _rounder(low: float, high: float) -> float:
     """The shortest of numbers that are the same but for rounding."""
     between = 0.5 * low + 0.5 * high
     return 0.0 if low <= 0.0 <= high else min(between, low, high, key=lambda value: len(repr(value)))
-
-
-_DIVISIONS = (DIV, PDIV, INV)
-_DOMAINS = (SQRT, ASIN, ACOS)
-_LOGARITHMS = (LOG, PLOG)
-
-
-def _reason(code: int) -> str:
-    if code in _DIVISIONS:
-        return "division by zero"
-    if code in _LOGARITHMS:
-        return "a logarithm of zero or less" if code == LOG else "a logarithm of zero"
-    if code in _DOMAINS:
-        return "an argument outside of the domain"
-    if code == POW:
-        return "a power that is undefined or infinite"
-    if code == TAN:
-        return "a pole of the tangent"
-    if code >= USER_OPCODE_START:
-        return "an operator with unknown bounds"
-    return "a value that is not finite"
 
 
 def _short(value: float) -> str:

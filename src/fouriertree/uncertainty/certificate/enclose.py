@@ -12,7 +12,7 @@ from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import ABS, CONST, MUL, PDIV, SQUARE, VAR
 from fouriertree.uncertainty.certificate import interval
 from fouriertree.uncertainty.certificate.boxes import Boxes
-from fouriertree.uncertainty.certificate.interval import OPERATORS, Interval
+from fouriertree.uncertainty.certificate.interval import Interval
 
 Known = tuple[Callable[[Interval], Interval], int]
 
@@ -43,11 +43,11 @@ def enclose_parts(expression: Expression, boxes: Boxes) -> list[Interval]:
             elif i in plan.known:
                 function, argument = plan.known[i]
                 parts.append(function(parts[argument]))
-            elif code in OPERATORS:
-                parts.append(OPERATORS[code](*(parts[k] for k in plan.children[i])))
             else:
-                # Of an operator of one's own, nothing is known.
-                parts.append(Interval.unknown(n))
+                extension = expression.primitives.by_opcode(code).interval
+                arguments = [parts[k] for k in plan.children[i]]
+                # Of an operator of one's own, nothing is known unless it was declared.
+                parts.append(extension(interval, *arguments) if extension else Interval.unknown(n))
     return parts
 
 
@@ -57,6 +57,11 @@ class Plan:
 
     children: tuple[tuple[int, ...], ...]
     known: dict[int, Known]
+
+    @property
+    def jumps(self) -> list[tuple[int, int]]:
+        """(token, its argument) where pdiv(u, |u|) jumps at the zeros of u."""
+        return [(i, argument) for i, (function, argument) in self.known.items() if function is interval.side]
 
 
 @lru_cache(maxsize=64)
@@ -76,7 +81,7 @@ def _known(expression: Expression, i: int, left: int, right: int) -> Known | Non
     if code == MUL and expression.op[left] == SQUARE and same(left - 1, right):
         return interval.cube, right
     if code == PDIV and expression.op[right] == ABS and same(left, right - 1):
-        return interval.sign, left
+        return interval.side, left
     return None
 
 

@@ -9,24 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
-from fouriertree.expr.opcodes import (
-    ABS,
-    CONST,
-    COS,
-    CUBE,
-    DIV,
-    INV,
-    LOG,
-    MUL,
-    NEG,
-    PDIV,
-    PLOG,
-    POW,
-    SQRT,
-    SQUARE,
-    TAN,
-    VAR,
-)  # fmt: skip
+from fouriertree.expr.catalogue import Primitive
+from fouriertree.expr.opcodes import CONST, VAR
+from fouriertree.expr.templates import filled_in
 from fouriertree.uncertainty.certificate.boxes import Boxes
 from fouriertree.uncertainty.certificate.enclose import enclose, plan_of
 from fouriertree.uncertainty.certificate.interval import Bools, Interval
@@ -59,18 +44,25 @@ def faults_at(expression: Expression, X: Floats) -> Tokens:
             values.append(X[:, int(expression.arg[i])])
         else:
             arguments = [values[k] for k in children[i]]
-            values.append(expression.primitives.by_opcode(code).reference(*arguments))
-            broken[i] = _divides_by_zero(code, arguments)
+            row = expression.primitives.by_opcode(code)
+            values.append(row.reference(*arguments))
+            broken[i] = _at_a_pole(row, arguments)
         broken[i] |= np.isnan(values[i])
     return _first(broken, _origins(expression, np.isinf(np.array(values))))
 
 
-def _divides_by_zero(code: int, arguments: list[Floats]) -> Bools:
-    if code in (DIV, INV, LOG):
-        return np.asarray(arguments[-1] == 0.0)
-    if code == POW:
-        return np.asarray((arguments[0] == 0.0) & (arguments[1] < 0.0))
-    return np.zeros(arguments[0].shape, bool)
+def _at_a_pole(row: Primitive, arguments: list[Floats]) -> Bools:
+    """Where an operator divides by zero, or takes the logarithm of it."""
+    pole = row.pole
+    if pole is None or pole.protected:
+        return np.zeros(arguments[0].shape, bool)
+    if pole.argument is not None:
+        vanishing = arguments[pole.argument]
+    else:
+        columns = [Expression.variable(k) for k in range(row.arity)]
+        vanishing = filled_in(pole.zero, row, columns).evaluate(np.column_stack(arguments))
+    found: Bools = np.asarray(vanishing == 0.0)
+    return found if pole.only_if is None else found & np.asarray(pole.only_if(arguments[-1]))
 
 
 def _first(broken: Bools, overflowing: Bools) -> Tokens:
@@ -114,31 +106,44 @@ class Crossing:
 def must_not_vanish(expression: Expression) -> Iterator[tuple[int, Expression]]:
     """(token of an operator, a part whose zeros are poles of it)."""
     for i, code in enumerate(expression.op.tolist()):
-        if code == TAN:
-            row = expression.primitives.by_opcode(COS)
-            yield i, Expression.apply(row, expression.subtree(expression.children(i)[0]))
-        elif code in (DIV, PDIV, INV, LOG, PLOG) or (code == POW and _falls(expression, i)):
-            place = expression.children(i)[0 if code == POW else -1]
-            yield from ((i, expression.subtree(factor)) for factor in _factors(expression, place))
+        if code in (CONST, VAR):
+            continue
+        row, children = expression.primitives.by_opcode(code), expression.children(i)
+        if row.pole is None or not row.pole.may_occur(_number(expression, children[-1]), unknown=False):
+            continue
+        if row.pole.argument is None:
+            yield i, filled_in(row.pole.zero, row, [expression.subtree(k) for k in children])
+        else:
+            factors = _factors(expression, children[row.pole.argument])
+            yield from ((i, expression.subtree(factor)) for factor in factors)
 
 
-def _falls(expression: Expression, i: int) -> bool:
-    exponent = expression.children(i)[1]
-    return bool(expression.op[exponent] == CONST and expression.const[exponent] < 0.0)
+def _number(expression: Expression, i: int) -> float | None:
+    return float(expression.const[i]) if expression.op[i] == CONST else None
 
 
 def _factors(expression: Expression, i: int) -> Iterator[int]:
     """Parts whose zeros are zeros of part i; a square has zeros, but does not change its sign there."""
     code, children = int(expression.op[i]), expression.children(i)
-    if code in (SQUARE, CUBE, ABS, NEG, SQRT):
-        yield from _factors(expression, children[0])
-    elif code == MUL:
-        for k in children:
-            yield from _factors(expression, k)
-    elif code == DIV:
-        yield from _factors(expression, children[0])
-    elif code != CONST:
+    zeros = expression.primitives.by_opcode(code).zeros if children else ()
+    for k in zeros:
+        yield from _factors(expression, children[k])
+    if code != CONST and not zeros:
         yield i
+
+
+def continuous_on(expression: Expression, boxes: Boxes) -> Bools:
+    """Whether no operator jumps anywhere on a box: (n_boxes,)."""
+    found = np.ones(len(boxes), bool)
+    children = plan_of(expression).children
+    for i, code in enumerate(expression.op.tolist()):
+        row = expression.primitives.by_opcode(code) if code not in (CONST, VAR) else None
+        if row is not None and row.jump is not None:
+            arguments = [expression.subtree(k) for k in children[i]]
+            found &= ~enclose(filled_in(row.jump, row, arguments), boxes).has_zero
+    for _, argument in plan_of(expression).jumps:
+        found &= ~enclose(expression.subtree(argument), boxes).has_zero
+    return found
 
 
 def crossing(expression: Expression, points: Floats) -> Crossing | None:
@@ -153,8 +158,8 @@ def crossing(expression: Expression, points: Floats) -> Crossing | None:
         if above.size and below.size:
             box = _bisected(part, points[above[0]], points[below[0]])
             inside = enclose(part, box)
-            # A continuous function that changes its sign is zero somewhere; one with a pole need not be.
-            if inside.safe[0]:
+            # A continuous function that changes its sign is zero somewhere; one with a pole or a jump need not be.
+            if inside.safe[0] and continuous_on(part, box)[0]:
                 return Crossing(token, box)
     return None
 

@@ -1,4 +1,4 @@
-"""Interval arithmetic for every operator of the catalogue, on many intervals at once.
+"""Interval arithmetic on many intervals at once: what the interval extensions of operators are made of.
 
 What an interval promises: wherever no part of a formula divides by zero or leaves its domain, the value lies between
 the bounds, as a real number and as the engines compute it.  `undefined` and `pole` say that some part might do so; both
@@ -14,7 +14,6 @@ from functools import reduce
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fouriertree.expr import opcodes as op
 from fouriertree.uncertainty.certificate import rounding
 from fouriertree.uncertainty.certificate.rounding import Floats, Pair
 
@@ -189,46 +188,69 @@ def maximum(a: Interval, b: Interval) -> Interval:
     return made((np.maximum(a.lower, b.lower), np.maximum(a.upper, b.upper)), a, b)
 
 
-def sign(a: Interval) -> Interval:
+def side(a: Interval) -> Interval:
     """pdiv(a, |a|): −1 below zero, otherwise 1.  It jumps, but it has no pole."""
     bounds = np.where(a.lower < 0.0, -1.0, 1.0), np.where(a.upper < 0.0, -1.0, 1.0)
     return made(bounds, a, undefined=a.infinite)
 
 
-# functions that rise everywhere ----------------------------------------------------------------------------------
-def _rising(
+# monotone functions -----------------------------------------------------------------------------------------------
+def rising(
     function: Callable[..., Floats],
     a: Interval,
+    *,
     exact_at: float,
-    least: float,
-    most: float,
-    undefined: Bools | bool = False,
+    least: float = -np.inf,
+    most: float = np.inf,
+    domain: tuple[float, float] | None = None,
 ) -> Interval:
-    low = rounding.library_bounds(function, a.lower, exact=a.lower == exact_at)[0]
-    high = rounding.library_bounds(function, a.upper, exact=a.upper == exact_at)[1]
-    return made((np.clip(low, least, most), np.clip(high, least, most)), a, undefined=undefined)
+    """Bounds of a library function that never falls, with values from `least` to `most`, exact at one argument."""
+    return _monotone(function, a, (exact_at, least, most), domain, falls=False)
 
 
-def exponential(a: Interval) -> Interval:
-    return _rising(np.exp, a, 0.0, 0.0, np.inf)
+def falling(
+    function: Callable[..., Floats],
+    a: Interval,
+    *,
+    exact_at: float,
+    least: float = -np.inf,
+    most: float = np.inf,
+    domain: tuple[float, float] | None = None,
+) -> Interval:
+    """The same for a function that never rises."""
+    return _monotone(function, a, (exact_at, least, most), domain, falls=True)
 
 
-def hyperbolic_tangent(a: Interval) -> Interval:
-    return _rising(np.tanh, a, 0.0, -1.0, 1.0)
+def _monotone(
+    function: Callable[..., Floats],
+    a: Interval,
+    known: tuple[float, float, float],
+    domain: tuple[float, float] | None,
+    falls: bool,
+) -> Interval:
+    exact_at, least, most = known
+    part, undefined = a, np.zeros(a.lower.shape, bool)
+    if domain is not None:
+        part, undefined = _within(a, *domain), (a.lower < domain[0]) | (a.upper > domain[1])
+    first, last = (part.upper, part.lower) if falls else (part.lower, part.upper)
+    low = rounding.library_bounds(function, first, exact=first == exact_at)[0]
+    high = rounding.library_bounds(function, last, exact=last == exact_at)[1]
+    return made((np.clip(low, least, most), np.clip(high, least, most)), part, undefined=undefined)
 
 
-def arc_tangent(a: Interval) -> Interval:
-    return _rising(np.arctan, a, 0.0, -np.inf, np.inf)
+def exact_rising(function: Callable[..., Floats], a: Interval) -> Interval:
+    """Bounds of a function that never falls and is computed without rounding; it may jump."""
+    return made((function(a.lower), function(a.upper)), a)
 
 
 def logarithm(a: Interval) -> Interval:
-    found = _rising(np.log, _within(a, 0.0, np.inf), 1.0, -np.inf, np.inf, a.lower < 0.0)
+    found = rising(np.log, a, exact_at=1.0, domain=(0.0, np.inf))
     return made((found.lower, found.upper), found, pole=a.has_zero)
 
 
 def protected_logarithm(a: Interval) -> Interval:
     """log|a|, and 0 for a = 0: no error there, but a pole beside it."""
-    found = _rising(np.log, absolute(a), 1.0, -np.inf, np.inf)
+    found = rising(np.log, absolute(a), exact_at=1.0)
     zero = a.is_number & (a.lower == 0.0)
     low, high = np.where(zero, 0.0, found.lower), np.where(a.has_zero, np.fmax(found.upper, 0.0), found.upper)
     return made((low, np.where(zero, 0.0, high)), a, pole=a.has_zero & ~zero)
@@ -240,18 +262,6 @@ def square_root(a: Interval) -> Interval:
     return made(bounds, part, undefined=a.lower < 0.0)
 
 
-def arc_sine(a: Interval) -> Interval:
-    part = _within(a, -1.0, 1.0)
-    return _rising(np.arcsin, part, 0.0, -np.inf, np.inf, (a.lower < -1.0) | (a.upper > 1.0))
-
-
-def arc_cosine(a: Interval) -> Interval:
-    part = _within(a, -1.0, 1.0)
-    low = rounding.library_bounds(np.arccos, part.upper, exact=part.upper == 1.0)[0]
-    high = rounding.library_bounds(np.arccos, part.lower, exact=part.lower == 1.0)[1]
-    return made((np.maximum(low, 0.0), high), part, undefined=(a.lower < -1.0) | (a.upper > 1.0))
-
-
 def _within(a: Interval, least: float, most: float) -> Interval:
     """The part of the domain, and NaN where there is none; zeros are positive."""
     outside = (a.upper < least) | (a.lower > most)
@@ -260,15 +270,8 @@ def _within(a: Interval, least: float, most: float) -> Interval:
 
 
 # waves -----------------------------------------------------------------------------------------------------------
-def sine(a: Interval) -> Interval:
-    return _wave(np.sin, a, crest=0.5)
-
-
-def cosine(a: Interval) -> Interval:
-    return _wave(np.cos, a, crest=0.0)
-
-
-def _wave(function: Callable[..., Floats], a: Interval, crest: float) -> Interval:
+def wave(function: Callable[..., Floats], a: Interval, crest: float) -> Interval:
+    """Bounds of a sine of period 2π, which is 1 at crest·π."""
     ends = [rounding.library_bounds(function, x, exact=x == 0.0) for x in (a.lower, a.upper)]
     low, high = hull(ends)
     low = np.where(_meets(a, crest + 1.0, 2.0), -1.0, np.clip(low, -1.0, 1.0))
@@ -333,12 +336,3 @@ def _real_power(a: Interval, b: Interval) -> Interval:
     low, high = np.where(mixed, -reach, low), np.where(mixed, reach, high)
     indefinite = ~b.is_number & a.has_zero & b.has_zero
     return made((low, high), a, b, undefined=(a.lower < 0.0) | indefinite, pole=a.has_zero & (b.lower < 0.0))
-
-
-OPERATORS: dict[int, Callable[..., Interval]] = {
-    op.ADD: add, op.SUB: subtract, op.MUL: multiply, op.DIV: divide, op.PDIV: protected_divide, op.SIN: sine,
-    op.COS: cosine, op.TAN: tangent, op.EXP: exponential, op.LOG: logarithm, op.PLOG: protected_logarithm,
-    op.SQRT: square_root, op.SQUARE: square, op.CUBE: cube, op.INV: inverse, op.NEG: negative, op.ABS: absolute,
-    op.TANH: hyperbolic_tangent, op.ASIN: arc_sine, op.ACOS: arc_cosine, op.ATAN: arc_tangent, op.POW: power,
-    op.MIN: minimum, op.MAX: maximum,
-}  # fmt: skip

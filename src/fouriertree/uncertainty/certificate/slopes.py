@@ -14,6 +14,7 @@ from fouriertree.expr.opcodes import USER_OPCODE_START
 from fouriertree.uncertainty.certificate.boxes import Boxes
 from fouriertree.uncertainty.certificate.certificate import certify, checked_box, column_labels
 from fouriertree.uncertainty.certificate.enclose import enclose
+from fouriertree.uncertainty.certificate.faults import continuous_on
 from fouriertree.uncertainty.certificate.ranges import value_range
 from fouriertree.uncertainty.certificate.rounding import Floats
 
@@ -77,8 +78,11 @@ def slopes(
     """
     whole = checked_box(expression, box)
     labels = column_labels(whole, names)
-    # A formula that jumps at a pole may rise on both sides of it, and yet not rise.
-    continuous = certify(expression, box, max_boxes=max_boxes).verdict == "proved"
+    # A formula that jumps, at a pole or otherwise, may rise on both sides and yet not rise.
+    continuous = (
+        certify(expression, box, max_boxes=max_boxes).verdict == "proved"
+        and continuous_on(expression, whole)[0]
+    )
     return [_slope(expression, column, whole, labels, continuous, max_boxes) for column in expression.columns]
 
 
@@ -90,8 +94,7 @@ def _slope(
     continuous: bool,
     max_boxes: int,
 ) -> Slope:
-    if (expression.op >= USER_OPCODE_START).any():
-        # Its derivative is what its author says it is, and of its values nothing is known.
+    if not all(_is_declared(expression, code) for code in set(expression.op.tolist())):
         return Slope(names[column], "undecided", -np.inf, np.inf)
     derivative = differentiate(expression, column)
     lower, upper = value_range(derivative, whole, max_boxes)
@@ -105,6 +108,14 @@ def _slope(
         at = [{name: value for name, value in point.items() if name in used} for point in (rising, falling)]
         return Slope(names[column], "neither", lower, upper, *at)
     return Slope(names[column], direction if continuous else "undecided", lower, upper)
+
+
+def _is_declared(expression: Expression, code: int) -> bool:
+    """Whether there are bounds of an operator's values, and a derivative."""
+    if code < USER_OPCODE_START:
+        return True
+    row = expression.primitives.by_opcode(code)
+    return row.interval is not None and row.derivative is not None
 
 
 class _Signs:

@@ -1,0 +1,224 @@
+"""The table of operators: every entry is complete, and everything else follows from it."""
+
+import ast
+import itertools
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from fouriertree.cli.choices import TARGETS
+
+import fouriertree
+from fouriertree.expr import Expression, PrimitiveSet, differentiate, parse
+from fouriertree.expr.canonical import canonical
+from fouriertree.expr.catalogue import CATALOGUE
+from fouriertree.expr.operators.forms import LANGUAGES, PLACE, Absent, Form, Nodes
+from fouriertree.expr.templates import FINITE, derivative_template, filled_in
+
+SOURCE = Path(fouriertree.__file__).parent
+#: operators that came after the rules of algebra: nothing in the package may know them but their entries
+FOLDERS = (
+    "expr",
+    "engine",
+    "certificate",
+    "uncertainty",
+    "export",
+    "report",
+    "plotting",
+    "cli",
+    "selection",
+    "search",
+)
+ADDED = ("erf", "sinh", "cosh", "sign", "step", "relu")
+X = np.array(
+    [-np.inf, -1e300, -40.0, -2.0, -0.5, -1e-300, -0.0, 0.0, 5e-324, 0.3, 1.0, 7.0, 800.0, np.inf, np.nan]
+)
+
+
+def of_columns(row):
+    return Expression.apply(row, *(Expression.variable(k) for k in range(row.arity)))
+
+
+# completeness ------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("row", CATALOGUE.values(), ids=lambda row: row.name)
+def test_every_operator_has_every_part_or_declares_its_absence(row):
+    assert callable(row.reference)
+    assert callable(row.kernel)
+    assert callable(row.interval)
+    assert row.derivative is not None
+    assert len(row.derivative) == row.arity
+    assert row.complexity >= 1
+    assert row.fault
+    assert set(LANGUAGES) <= set(row.forms) <= {*LANGUAGES, "mathml"}
+    for language, form in row.forms.items():
+        assert isinstance(form, Absent if isinstance(form, Absent) else Nodes if language == "onnx" else Form)
+
+
+def test_the_languages_are_the_targets_that_write_formulas():
+    assert set(LANGUAGES) == set(TARGETS) - {"json"}
+
+
+@pytest.mark.parametrize("row", CATALOGUE.values(), ids=lambda row: row.name)
+def test_the_templates_of_an_operator_mention_its_arguments_and_no_others(row):
+    for form in row.forms.values():
+        for variant in (form, form.whole, form.broken) if isinstance(form, Form) else ():
+            if variant is not None:
+                assert set(PLACE.findall(variant.text)) == set("ab"[: row.arity])
+
+
+@pytest.mark.parametrize("row", CATALOGUE.values(), ids=lambda row: row.name)
+def test_the_formulas_in_an_entry_are_formulas_over_its_arguments(row):
+    arguments = [Expression.variable(k) for k in range(row.arity)]
+    for text in row.derivative:
+        assert derivative_template(text, row.arity, PrimitiveSet.catalogue()).size > 0
+    for text in filter(None, (row.jump, row.pole and row.pole.zero)):
+        assert set(filled_in(text, row, arguments).columns) <= set(range(row.arity))
+
+
+def test_an_absence_has_a_reason_that_is_a_sentence():
+    absences = [form for row in CATALOGUE.values() for form in row.forms.values() if isinstance(form, Absent)]
+    assert absences
+    assert all(len(form.reason.split()) >= 3 for form in absences)
+
+
+# one place ---------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ADDED)
+def test_an_operator_that_was_added_is_named_in_its_entry_and_nowhere_else(name):
+    """As a string or an opcode, wherever the package deals with operators; elsewhere, a step is another thing."""
+    found = set()
+    for path in (path for folder in FOLDERS for path in SOURCE.glob(f"{folder}/**/*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and node.value == name:
+                found.add(path.relative_to(SOURCE).as_posix())
+            if isinstance(node, ast.Name) and node.id == name.upper():
+                found.add(path.relative_to(SOURCE).as_posix())
+    # The compiler of recipes recognises the difference in step(p − q).
+    assert {path for path in found - {"engine/recipes.py"} if not path.startswith("expr/operators/")} == set()
+
+
+# meaning -----------------------------------------------------------------------------------------------------------
+def test_values_at_zero_and_of_nan_are_as_documented():
+    zero = np.zeros(1)
+    values = {name: float(CATALOGUE[name].reference(zero)[0]) for name in ADDED}
+    assert values == {"erf": 0.0, "sinh": 0.0, "cosh": 1.0, "sign": 0.0, "step": 0.0, "relu": 0.0}
+    assert all(np.isnan(CATALOGUE[name].reference(np.array([np.nan]))[0]) for name in ADDED)
+
+
+@pytest.mark.parametrize("row", [row for row in CATALOGUE.values() if row.parity], ids=lambda row: row.name)
+def test_parity_holds_on_ordinary_and_on_edge_values(row):
+    np.testing.assert_array_equal(row.reference(-X), row.parity * row.reference(X))
+
+
+@pytest.mark.parametrize("row", [row for row in CATALOGUE.values() if row.zeros], ids=lambda row: row.name)
+def test_an_operator_vanishes_where_the_declared_arguments_do_and_nowhere_else(row):
+    finite = X[np.isfinite(X) & (np.abs(X) > 1e-100) & (np.abs(X) < 1e100)]
+    for k in range(row.arity):
+        arguments = [np.full(len(finite), 2.0) for _ in range(row.arity)]
+        arguments[k] = finite
+        assert not (row.reference(*arguments) == 0.0).any()
+        arguments[k] = np.zeros(len(finite))
+        if k in row.zeros:
+            assert (row.reference(*arguments) == 0.0).all()
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in CATALOGUE.values() if row.multiplicative], ids=lambda row: row.name
+)
+def test_what_is_multiplicative_has_one_sign_for_arguments_of_one_sign(row):
+    size = np.array([1e-3, 0.5, 1.0, 2.0, 30.0])
+    for signs in itertools.product((-1.0, 1.0), repeat=row.arity):
+        grid = [axis.ravel() for axis in np.meshgrid(*(sign * size for sign in signs))]
+        values = row.reference(*grid)
+        if row.name != "pow" or signs[0] > 0.0:
+            assert len(set(np.sign(values[np.isfinite(values)]))) <= 1
+
+
+@pytest.mark.parametrize("row", [row for row in CATALOGUE.values() if row.domain], ids=lambda row: row.name)
+def test_outside_of_its_domain_an_operator_has_no_value(row):
+    inside = X[(row.domain.lower <= X) & (row.domain.upper >= X) & np.isfinite(X) & (X != 0)]
+    outside = X[(row.domain.lower > X) | (row.domain.upper < X)]
+    outside = outside[np.isfinite(outside)]
+    rest = [np.full(1, 0.5)] * (row.arity - 1)
+    assert np.isfinite(row.reference(inside, *rest)).all()
+    assert np.isnan(row.reference(outside, *rest)).all()
+
+
+@pytest.mark.parametrize("row", [row for row in CATALOGUE.values() if row.pole], ids=lambda row: row.name)
+def test_at_a_pole_values_are_infinite_unless_it_is_protected(row):
+    if row.pole.argument is None:
+        pytest.skip("no number is exactly there")
+    at = [np.array([2.0]), np.array([-1.5])][: row.arity]
+    at[row.pole.argument] = np.zeros(1)
+    assert np.isfinite(row.reference(*at)[0]) == row.pole.protected
+    at[row.pole.argument] = np.array([1e-300])
+    assert np.abs(row.reference(*at)[0]) > 600.0
+
+
+@pytest.mark.parametrize("row", [row for row in CATALOGUE.values() if row.jump], ids=lambda row: row.name)
+def test_an_operator_jumps_where_it_says_so(row):
+    below, above = row.reference(np.array([-5e-324, 5e-324]))
+    assert abs(above - below) >= 1.0
+
+
+# derivatives -------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ADDED)
+def test_a_derivative_is_the_difference_quotient(name):
+    x = np.array([-3.0, -1.2, -0.4, 0.3, 0.9, 2.5])[:, None]
+    e, step = of_columns(CATALOGUE[name]), 1e-6
+    quotient = (e.evaluate(x + step) - e.evaluate(x - step)) / (2 * step)
+    np.testing.assert_allclose(differentiate(e, 0).evaluate(x), quotient, rtol=1e-7, atol=1e-9)
+
+
+def test_finite_is_a_word_of_derivatives_and_of_no_formula():
+    assert all(FINITE.opcode not in differentiate(of_columns(row), 0).op for row in CATALOGUE.values())
+    with pytest.raises(ValueError, match="finite"):
+        parse("finite(x0)")
+
+
+# text and algebra --------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("row", CATALOGUE.values(), ids=lambda row: row.name)
+def test_an_operator_is_read_back_as_it_is_printed(row):
+    e = of_columns(row)
+    assert parse(str(e)) == e
+    assert parse(f"{row.name}({', '.join(f'x{k}' for k in range(row.arity))})") == e
+
+
+@pytest.mark.parametrize("name", ADDED)
+def test_the_algebra_takes_an_operator_as_an_opaque_function(name):
+    e = parse(f"2*{name}(x0 + x1) + 3*{name}(x1 + x0) - {name}(1)*x0/x0")
+    settled = canonical(e)
+    rows = np.random.default_rng(0).uniform(-2.0, 2.0, (20, 2))
+    np.testing.assert_allclose(settled.evaluate(rows), e.evaluate(rows), rtol=1e-13)
+    assert settled.size < e.size
+
+
+@pytest.mark.parametrize("name", ["erf", "sinh", "sign"])
+def test_a_sign_comes_out_of_an_odd_function(name):
+    assert canonical(parse(f"{name}(-x0)")) == parse(f"-{name}(x0)")
+
+
+# LaTeX and MathML --------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("row", CATALOGUE.values(), ids=lambda row: row.name)
+def test_mathml_has_the_words_and_signs_of_latex(row):
+    from fouriertree.export.mathml import MATHML, translated
+
+    latex = row.forms["latex"]
+    assert MATHML.declared(row).text == translated(row.forms.get("mathml", latex).text)
+    element = ElementTree.fromstring(f"<math>{PLACE.sub('', translated(latex.text))}</math>")
+    words = {part.text for part in element.iter("mi")}
+    commands = re.findall(
+        r"\\operatorname\{(\w+)\}|\\(?!frac|sqrt|left|right|cdot|operatorname)(\w+)", latex.text
+    )
+    assert words == {name or other for name, other in commands}
+    numbers = {part.text for part in element.iter("mn")}
+    assert numbers == set(re.findall(r"\d+", latex.text))
+
+
+def test_what_is_not_the_tables_latex_is_refused():
+    from fouriertree.export.mathml import translated
+
+    for text in (r"\frac{{a}", r"\left({a}", "{a} ~ {b}", "^{2}"):
+        with pytest.raises((ValueError, IndexError)):
+            translated(text)
