@@ -1,7 +1,7 @@
-"""Notebooks as pages of the site: a hook of MkDocs, which needs nothing but what is stored in them.
+"""Notebooks as pages of the site, from their stored outputs: a hook of MkDocs.
 
 Every docs/examples/NAME.ipynb becomes the page examples/NAME.md with its pictures beside it; links to the notebook lead
-to that page, and the page links to the file.  A cell that draws has words for its picture in its metadata, as `alt`.
+to that page, and the page links to the file.  The metadata of a cell that draws have the alternative text, as `alt`.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Links to notebooks lead to their pages; a page of a notebook says where the notebook is."""
+    """Replace links to notebooks by links to their pages, and the mark in such a page by a link to the notebook."""
     markdown = LINK.sub(r"](\1.md\2)", markdown)
     return markdown.replace(DOWNLOAD, f"[the notebook]({Path(page.file.src_uri).stem}.ipynb)")
 
 
-#: stands for the one link that leads to the notebook itself
+#: replaced by the link to the notebook itself
 DOWNLOAD = "{{ notebook }}"
 
 

@@ -15,7 +15,7 @@ LONGEST_CELL = 300
 
 
 def executed(path: Path) -> Any:
-    """The notebook with fresh outputs; what it writes goes to a folder that is thrown away."""
+    """The notebook with new outputs; files that it writes go to a temporary folder."""
     import nbformat
     from nbclient import NotebookClient
 
@@ -27,7 +27,7 @@ def executed(path: Path) -> Any:
             notebook,
             timeout=LONGEST_CELL,
             resources={"metadata": {"path": folder}},
-            # What a cell prints is one text, however it was sent.
+            # The output of a cell is one text, in however many parts it arrives.
             coalesce_streams=True,
         )
         client.execute(env=env)
@@ -35,7 +35,7 @@ def executed(path: Path) -> Any:
 
 
 def cleaned(notebook: Any) -> Any:
-    """Without what differs from one machine to the next: times, versions, and what was said on stderr."""
+    """The notebook without what differs between machines: times, versions, and stderr."""
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
