@@ -36,7 +36,9 @@ INK, EDGE, FILL, PAPER = "#24292f", "#8c959f", "#dbe7f6", "#ffffff"
 
 def layers() -> list[list[str]]:
     """The folders of every layer, the highest first."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
     contract = next(c for c in contracts if c["type"] == "layers")
     return [re.split(r"\s*[|:]\s*", layer) for layer in contract["layers"]]
 
@@ -90,10 +92,15 @@ def box(x: float, y: float, width: float, name: str, folder: str = "") -> str:
     height = 44 if folder or name == STAGES[0][0] else BOX
     lines = [(y + height / 2 + (-3 if folder else 5), 14, INK, name)]
     if folder:
-        lines.append((y + height / 2 + 14, 11, "#57606a", f"{folder}/" if (PACKAGE / folder).is_dir() else folder))
-    return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height}" rx="5" fill="{FILL}" stroke="{EDGE}"/>' + "".join(
-        f'<text x="{x + width / 2:g}" y="{at:g}" font-size="{size}" fill="{colour}">{text}</text>'
-        for at, size, colour, text in lines
+        lines.append(
+            (y + height / 2 + 14, 11, "#57606a", f"{folder}/" if (PACKAGE / folder).is_dir() else folder)
+        )
+    return (
+        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height}" rx="5" fill="{FILL}" stroke="{EDGE}"/>'
+        + "".join(
+            f'<text x="{x + width / 2:g}" y="{at:g}" font-size="{size}" fill="{colour}">{text}</text>'
+            for at, size, colour, text in lines
+        )
     )
 
 
@@ -107,7 +114,9 @@ def path(points: Sequence[tuple[float, float]]) -> str:
 
 
 def svg(width: int, height: float, shapes: Sequence[str], title: str) -> str:
-    tip = '<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
+    tip = (
+        '<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
+    )
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:g}" width="{width}" height="{height:g}" '
         'font-family="sans-serif" text-anchor="middle" role="img">',
