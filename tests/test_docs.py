@@ -174,6 +174,14 @@ def test_a_command_line_with_a_wrong_name_or_value_is_rejected(line):
         parsed(shlex.split(line))
 
 
+def test_workflows_and_hooks_run_targets_of_the_makefile():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    for path in (ROOT / ".github" / "workflows" / "test.yml", ROOT / ".pre-commit-config.yaml"):
+        commands = re.findall(r"(?:run|entry): (.+)", path.read_text("utf-8"))
+        assert commands
+        assert all(command.split()[0] == "make" and command.split()[1] in targets for command in commands)
+
+
 @pytest.mark.slow
 def test_the_commands_of_the_first_fit_work_in_their_order(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
