@@ -144,6 +144,13 @@ def test_links_lead_somewhere(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_list_or_table_follows_text_or_code_without_a_blank_line(page):
+    # Python-Markdown would make it a part of the paragraph.
+    text = re.sub(r"^```.*?^```$", "```", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert re.findall(r"^(?![-|#<]|  ).+\n(?:- |\|).*", text, re.MULTILINE) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_command_lines_are_accepted_with_their_values(page):
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     for program, *words in commands_of(page):
