@@ -1,4 +1,4 @@
-"""Documentation runs: Python and what it prints, commands, the demo's output, the reference of the command."""
+"""Documentation runs: Python blocks with their output, command lines, the demo's output, generated pages."""
 
 import importlib.util
 import re
@@ -12,17 +12,32 @@ import pytest
 import typer.main
 from typer.testing import CliRunner
 
+from fouriertree import PrimitiveSet
 from fouriertree.cli import app
+from fouriertree.experiments.bench.names import SUITES
+from fouriertree.experiments.bench.systems import SYSTEMS
+from fouriertree.export import TARGETS
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 SHELL = re.compile(r"^```sh\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+#: values that commands check after parsing, by parameter
+VALUES = {"to": TARGETS, "suites": SUITES, "system": (*SYSTEMS, "all")}
+# Typer keeps this class in different places in different versions.
+UsageError = typer.BadParameter.__mro__[1]
 
 
 def name_of(page):
     return page.relative_to(ROOT).as_posix()
+
+
+def tool(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def commands_of(page):
@@ -38,8 +53,28 @@ def commands_of(page):
                 yield from ours
 
 
+def parsed(words):
+    """The parameters of a command line, read by the parser of the command, which is not run."""
+    command, words = typer.main.get_command(app), list(words)
+    while words and words[0] in getattr(command, "commands", {}):
+        command = command.commands[words.pop(0)]
+    if hasattr(command, "commands"):
+        # A group without a command is complete; its parser would print the help.
+        if words and not words[0].startswith("-"):
+            raise typer.BadParameter(f"there is no command {words[0]!r}")
+        return {}
+    params = command.make_context("fouriertree", words).params
+    for name, known in VALUES.items():
+        for value in [params[name]] if isinstance(params.get(name), str) else params.get(name) or ():
+            if value not in known:
+                raise typer.BadParameter(f"there is no {value!r}")
+    if params.get("operators"):
+        PrimitiveSet(params["operators"].split(","))
+    return params
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_block_of_python_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch):
+def test_every_block_of_python_runs_and_prints_what_the_page_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "page"}
     for code, expected in BLOCK.findall(page.read_text(encoding="utf-8")):
@@ -50,23 +85,35 @@ def test_every_block_of_python_runs_and_prints_what_the_page_says(page, tmp_path
 
 
 def without_rounding(text):
-    """A loss that is nothing but rounding differs between processors, and so do the last steps on the way there."""
+    """A loss of rounding size differs between processors, and so do the counts of the last steps."""
     text = re.sub(r"[\d,]+ (traverses|evaluations)", r"some \1", text)
     return re.sub(r" +\S+e-(2|3)\d ", " rounding ", text)
 
 
-def test_the_readme_shows_what_the_demo_prints(tmp_path, monkeypatch):
+def test_the_first_fit_page_shows_what_the_demo_prints(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     printed = CliRunner().invoke(app, ["demo"]).stdout
-    shown = re.search(r"```text\n(example\.csv.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)[1]
+    page = (ROOT / "docs" / "first-steps.md").read_text("utf-8")
+    shown = re.search(r"```text\n(example\.csv.*?)```", page, re.DOTALL)[1]
     assert without_rounding(shown) in without_rounding(printed)
 
 
+def test_the_readme_fits_on_two_screens_with_a_picture_ten_lines_of_python_and_one_comparison():
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert len(text.splitlines()) <= 150
+    assert len(re.findall(r"^!\[", text, re.MULTILINE)) == 1
+    (code,) = (code for code, _ in BLOCK.findall(text))
+    assert len(code.splitlines()) <= 10
+
+
 def test_the_reference_of_the_command_is_current():
-    spec = importlib.util.spec_from_file_location("cli_docs", ROOT / "tools" / "cli_docs.py")
-    cli_docs = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(cli_docs)
+    cli_docs = tool("cli_docs")
     assert cli_docs.PAGE.read_text("utf-8") == cli_docs.page(), "run: python tools/cli_docs.py"
+
+
+def test_the_architecture_page_and_its_diagrams_are_current():
+    for path, content in tool("architecture").files().items():
+        assert path.read_text("utf-8") == content, "run: python tools/architecture.py"
 
 
 def test_every_option_is_documented():
@@ -91,27 +138,59 @@ def test_every_option_is_documented():
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_somewhere(page):
-    for link in LINK.findall(page.read_text("utf-8")):
+    # CONTRIBUTING.md is a page of the site, too.
+    for link in set(LINK.findall(page.read_text("utf-8"))) - {"contributing.md"}:
         assert (page.parent / link).exists(), link
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_commands_have_the_options_that_the_page_gives_them(page):
-    known = typer.main.get_command(app).commands
+def test_no_list_or_table_follows_text_or_code_without_a_blank_line(page):
+    # Python-Markdown would make it a part of the paragraph.
+    text = re.sub(r"^```.*?^```$", "```", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert re.findall(r"^(?![-|#<]|  ).+\n(?:- |\|).*", text, re.MULTILINE) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_command_lines_are_accepted_with_their_values(page):
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-    for program, first, *words in commands_of(page):
+    for program, *words in commands_of(page):
         if program == "make":
-            assert first in targets
+            assert words[0] in targets
             continue
-        command = known[first]
-        if words and words[0] in getattr(command, "commands", {}):
-            command = command.commands[words.pop(0)]
-        options = {option for parameter in command.params for option in parameter.opts}
-        assert {word for word in words if word.startswith("-") and word != "-"} <= options
+        try:
+            parsed(words)
+        except (UsageError, ValueError) as error:
+            pytest.fail(f"fouriertree {shlex.join(words)}: {getattr(error, 'message', error)}")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "fit data.csv --target y --search canonical-gp",
+        "fit --target y",
+        "fit data.csv --target y --time-limit soon",
+        "fit data.csv --target y --operators '+,sine'",
+        "export model.json --to cobol",
+        "bench fenyman",
+        "runs resmue last",
+        "fit data.csv --traget y",
+    ],
+)
+def test_a_command_line_with_a_wrong_name_or_value_is_rejected(line):
+    with pytest.raises((UsageError, ValueError)):
+        parsed(shlex.split(line))
+
+
+def test_workflows_and_hooks_run_targets_of_the_makefile():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    for path in (ROOT / ".github" / "workflows" / "test.yml", ROOT / ".pre-commit-config.yaml"):
+        commands = re.findall(r"(?:run|entry): (.+)", path.read_text("utf-8"))
+        assert commands
+        assert all(command.split()[0] == "make" and command.split()[1] in targets for command in commands)
 
 
 @pytest.mark.slow
-def test_the_commands_of_first_steps_work_in_their_order(tmp_path, monkeypatch):
+def test_the_commands_of_the_first_fit_work_in_their_order(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for program, *words in commands_of(ROOT / "docs" / "first-steps.md"):
         if program == "fouriertree":

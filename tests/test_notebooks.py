@@ -1,4 +1,4 @@
-"""The worked examples: what is stored in the notebooks is what they compute."""
+"""The example notebooks: their stored outputs are what they compute."""
 
 import importlib.util
 import json
@@ -27,7 +27,7 @@ def code_cells(notebook):
 
 
 def texts(notebook):
-    """What every cell of code printed."""
+    """The printed output of every code cell."""
     return [
         "".join("".join(output.get("text", "")) for output in cell["outputs"])
         for cell in code_cells(notebook)
@@ -44,7 +44,7 @@ def test_a_notebook_is_stored_as_executed_from_top_to_bottom(path):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_tells_nothing_about_the_machine(path):
+def test_a_notebook_has_no_traces_of_the_machine(path):
     notebook = stored(path)
     assert set(notebook["metadata"]["language_info"]) == {"name"}
     for text in texts(notebook):

@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from fouriertree.cli.choices import TARGETS
 
 import fouriertree
+from fouriertree.cli.choices import TARGETS
 from fouriertree.expr import Expression, PrimitiveSet, differentiate, parse
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.catalogue import CATALOGUE
