@@ -13,8 +13,10 @@ from fouriertree.criteria.objective import Objective
 from fouriertree.data.training import TrainingData
 from fouriertree.engine import CompiledEngine
 from fouriertree.expr.complexity import Complexity
+from fouriertree.fit.options import OPTIONS
+from fouriertree.selection.choice import CRITERIA, choose, max_terms_for
 from fouriertree.selection.finalize import Equation, Finalizer, least_squares, significant_terms
-from fouriertree.selection.table import COLUMNS, choose, make_table, max_terms_for, table_text
+from fouriertree.selection.table import COLUMNS, make_table, table_text
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-2, 2, (60, 2))
@@ -101,6 +103,11 @@ def test_of_absolute_errors_the_median_is_the_best_constant():
     assert made([9.7], ["1"], rows(y, loss="absolute")).model.predict(X)[0] == pytest.approx(
         np.median(y), abs=0.1
     )
+
+
+def test_every_criterion_is_a_choice_of_the_option_and_has_a_function():
+    [option] = [option for option in OPTIONS if option.name == "model_selection"]
+    assert set(option.kind.choices) == set(CRITERIA)
 
 
 @pytest.mark.parametrize(("n_rows", "terms"), [(2, 2), (6, 2), (9, 3), (300, 100)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -27,9 +28,9 @@ FEW_ROWS = 20
 MOST_ROWS = 10_000
 
 
-def approximate_length(n_rows: int, loss: float, complexity: int) -> float:
-    """Description length of a candidate whose constants are not final, in nats, up to a constant."""
-    return 0.5 * n_rows * float(np.log(max(loss, np.finfo(float).tiny))) + 1.5 * complexity
+def approximate_length(n_rows: int, loss: Any, complexity: Any) -> Any:
+    """½·n·log(loss) + 1.75·complexity of candidates whose constants are not final, in nats, up to a constant."""
+    return 0.5 * n_rows * np.log(np.maximum(loss, np.finfo(float).tiny)) + 1.5 * complexity
 
 
 def description_length(model: Model, complexity: int, loss: float, objective: Objective) -> float:

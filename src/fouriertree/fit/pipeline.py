@@ -25,9 +25,10 @@ from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
 from fouriertree.search import Budget, Hybrid, Observer, Search, run
 from fouriertree.search.observers import Patience, ProgressBar
+from fouriertree.selection.choice import max_terms_for
 from fouriertree.selection.finalize import Equation, Finalizer
 from fouriertree.selection.linear_baseline import compared_with_linear, full_linear_model, linear_models
-from fouriertree.selection.table import EquationTable, make_table, max_terms_for
+from fouriertree.selection.table import EquationTable, make_table
 from fouriertree.tolerances import EXACT_SQUARES
 
 #: rows that the hybrid search looks at, where there are more

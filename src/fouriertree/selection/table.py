@@ -13,6 +13,7 @@ from fouriertree.criteria.objective import Objective
 from fouriertree.criteria.pareto import pareto_front
 from fouriertree.criteria.poles import POLE_LOSS_RATIO
 from fouriertree.io.terminal import printable
+from fouriertree.selection.choice import choose
 from fouriertree.selection.finalize import Equation
 
 DIGITS = 6
@@ -21,8 +22,6 @@ CHOSEN = ">>>"
 COLUMNS = (
     "n_terms", "complexity", "loss", "training_loss", "validation_loss", "description_length", "r2", "equation",
 )  # fmt: skip
-#: with model_selection="best", losses up to this ratio to the smallest one are looked at
-NEAR_BEST = 1.5
 
 
 @dataclass(frozen=True)
@@ -113,42 +112,6 @@ def front_of(equations: Sequence[Equation], objective: Objective) -> list[Equati
 def validation_tolerance(objective: Objective) -> float:
     """The ratio of two validation losses that is not significant: 1 + 2/√m for m rows."""
     return float(1.0 + 2.0 / np.sqrt(max(1, objective.data.n_validation)))
-
-
-def choose(
-    equations: pd.DataFrame, n_rows: int, selection: str = "mdl", preferred: Sequence[bool] = ()
-) -> int:
-    """The number of the chosen row.
-
-    "mdl": the preferred one, or else the shortest description.  "accuracy": the smallest validation loss, or loss
-    without a validation set.  "best": of the rows with less than 1.5 times the smallest loss, the one with the steepest
-    fall of log(loss) per unit of complexity.  Equations with more terms, or more fitted constants, than the rows allow
-    are not eligible, since they interpolate; an exact one may have more terms, but not more constants.
-    """
-    exact = equations["r2"].to_numpy() == 1.0
-    eligible = exact | (equations["n_terms"].to_numpy() <= max_terms_for(n_rows))
-    eligible &= np.isfinite(equations["description_length"].to_numpy())
-    if not eligible.any():
-        return 0
-    loss = equations["validation_loss"].to_numpy()
-    if not np.isfinite(loss).all():
-        loss = equations["loss"].to_numpy()
-    if selection == "mdl":
-        scores = equations["description_length"].to_numpy()
-        if any(preferred):
-            scores = np.where(preferred, -np.inf, scores)
-    elif selection == "accuracy":
-        scores = loss
-    else:
-        logs = np.log(np.maximum(loss, np.finfo(float).tiny))
-        falls = np.diff(logs, prepend=logs[0]) / np.maximum(np.diff(equations["complexity"], prepend=0), 1)
-        scores = np.where(loss <= NEAR_BEST * loss[eligible].min(), falls, np.inf)
-    return int(np.argmin(np.where(eligible, scores, np.inf)))
-
-
-def max_terms_for(n_rows: int) -> int:
-    """Terms that so many rows can distinguish from noise, generously: one for three rows, and two at least."""
-    return max(2, n_rows // 3)
 
 
 # As text --------------------------------------------------------------------------------------------------------
