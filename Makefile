@@ -18,9 +18,9 @@ PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
-install: $(RUN_STAMP) ## make .venv with the command `fouriertree` in it
+install: $(RUN_STAMP) ## create .venv with the command `fouriertree`
 
-run: install ## fit the built-in example, print the table of formulas, draw the fit
+run: install ## fit the built-in example, print the table of equations, plot the fit
 	@$(BIN)/fouriertree demo
 
 test: lint ## check everything: style, types, layers, tests, doctests
@@ -43,13 +43,13 @@ docs: $(DOCS_STAMP) ## build the documentation site, site/index.html
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "open site/index.html"
 
-docs-serve: $(DOCS_STAMP) ## show the documentation in a browser while you write it
+docs-serve: $(DOCS_STAMP) ## serve the documentation, rebuilt on every change
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
 
 notebooks: $(DOCS_STAMP) ## execute the notebooks in docs/examples again, in place
 	@$(BIN)/python tools/notebooks.py
 
-fuzz: $(FUZZ_STAMP) ## attack everything that reads files, formulas and tables with hostile input (about ten minutes)
+fuzz: $(FUZZ_STAMP) ## fuzz the readers of files, formulas and tables (about ten minutes)
 	@$(BIN)/python -m fuzz
 
 bench-engine: $(BENCH_STAMP) ## measure node evaluations per second against other systems
@@ -70,34 +70,34 @@ bench-hybrid: $(BENCH_STAMP) ## measure the hybrid search on the paper's problem
 bench-simplify: $(RUN_STAMP) ## measure simplification against SymPy
 	@$(BIN)/python benchmarks/simplify.py
 
-bench-coverage: $(RUN_STAMP) ## measure how many new rows lie within their intervals
+bench-coverage: $(RUN_STAMP) ## measure the coverage of prediction intervals
 	@$(BIN)/python benchmarks/interval_coverage.py
 
-bench-ablation: $(RUN_STAMP) ## measure what each part of the hybrid search is worth
+bench-ablation: $(RUN_STAMP) ## ablation study of the hybrid search
 	@$(BIN)/python benchmarks/ablation.py
 
-bench-scaling: $(RUN_STAMP) ## measure how a fit's time and memory grow with rows and columns
+bench-scaling: $(RUN_STAMP) ## measure time and memory of fits against numbers of rows and features
 	@$(BIN)/python benchmarks/scaling.py
 
 bench-limits: $(RUN_STAMP) ## measure how far fits overshoot their time limit
 	@$(BIN)/python benchmarks/limits.py
 
-bench-kills: $(RUN_STAMP) ## kill runs at random moments, resume them, and compare with whole runs
+bench-kills: $(RUN_STAMP) ## kill runs at random times, resume them, and compare with uninterrupted runs
 	@$(BIN)/python benchmarks/kills.py
 
 bench-jobs: $(RUN_STAMP) ## measure how much faster fits are with two jobs
 	@$(BIN)/python benchmarks/jobs.py
 
-bench-choice: $(RUN_STAMP) ## compare chosen formulas with lines on rows that they never saw
+bench-choice: $(RUN_STAMP) ## compare chosen equations with linear models on test sets
 	@$(BIN)/python benchmarks/choice.py
 
 bench-cold: $(RUN_STAMP) ## time a cold `make run` and a warm `fouriertree fit`
 	@$(BIN)/python benchmarks/cold.py
 
-bench-peers: $(PEERS_STAMP) ## find laws and predict tables, against other systems (hours; goes on where it stopped)
+bench-peers: $(PEERS_STAMP) ## recover laws and predict tables, against other systems (hours; resumable)
 	@$(BIN)/fouriertree bench --system all --noise 0 --noise 0.01 --report docs/benchmarks.md
 
-soak: $(RUN_STAMP) ## fit 500 random problems in one process, and see whether anything grows
+soak: $(RUN_STAMP) ## fit 500 random problems in one process, and check for leaks
 	@$(BIN)/python benchmarks/soak.py
 
 clean: ## remove .venv, caches and built files
@@ -132,12 +132,12 @@ $(DOCS_STAMP): pyproject.toml | $(BIN)/python
 	@$(PIP_INSTALL) -e '.[docs]'
 	@touch $(RUN_STAMP) $@
 
-# Where there is no Atheris for this interpreter or system, the loop of our own stands in.
+# Without Atheris for this interpreter or system, a built-in loop is used.
 $(FUZZ_STAMP): $(RUN_STAMP)
-	@$(PIP_INSTALL) -e '.[fuzz]' || echo "Atheris cannot be installed here; a loop of our own stands in" >&2
+	@$(PIP_INSTALL) -e '.[fuzz]' || echo "Atheris cannot be installed here; the built-in loop is used" >&2
 	@touch $@
 
-# RILS-ROLS builds itself with what is installed, and does not say with what; where it cannot, we do without.
+# RILS-ROLS is built with installed packages that it does not declare; it is left out if that fails.
 $(PEERS_STAMP): $(BENCH_STAMP)
 	@$(PIP_INSTALL) pybind11 setuptools wheel
 	@$(PIP_INSTALL) --no-build-isolation rils-rols || echo "RILS-ROLS needs a C++ compiler; it is left out" >&2

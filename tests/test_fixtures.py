@@ -128,7 +128,7 @@ def is_one_sentence(text):
 
 
 # The fixtures themselves --------------------------------------------------------------------------------------
-def test_fixtures_are_small_and_tell_nothing_of_where_they_were_made():
+def test_fixtures_are_small_and_have_no_traces_of_the_machine():
     files = [path for path in FIXTURES.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < MOST_BYTES
     for path in files:

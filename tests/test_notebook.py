@@ -65,7 +65,7 @@ def notebook():
         kernel.shutdown_kernel(now=True)
 
 
-def test_an_interrupt_in_a_notebook_keeps_the_model_and_another_one_leaves():
+def test_an_interrupt_in_a_notebook_keeps_the_model_and_a_second_one_raises():
     with notebook() as cell:
         started = time.monotonic()
         assert cell(FIT, [1.0]) == "fitted"

@@ -26,7 +26,7 @@ def test_every_make_target_has_a_description():
     assert set(phony[1].split()) == described
 
 
-def test_the_package_says_that_it_is_typed():
+def test_the_package_declares_that_it_is_typed():
     assert (Path(fouriertree.__file__).parent / "py.typed").is_file()
 
 

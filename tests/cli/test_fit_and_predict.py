@@ -148,7 +148,7 @@ def test_names_match_however_their_accents_are_typed(run, tmp_path):
         assert predictions(run("predict", "m.json", name).stdout)[1] == pytest.approx(2.0)
 
 
-def test_predict_uses_the_row_that_is_asked_for(run, pendulum):
+def test_predict_uses_the_requested_row(run, pendulum):
     run("fit", pendulum, "-t", "acceleration", "--seed", 0, "-o", "model.json")
     chosen = json.loads(Path("model.json").read_text(encoding="utf-8"))["chosen"]
     default = run("predict", "model.json", pendulum).stdout

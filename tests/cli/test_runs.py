@@ -116,7 +116,7 @@ def test_a_damaged_checkpoint_is_noted(run, table):
     result = run("runs", "resume", "last")
     assert result.exit_code == 0
     assert "note: " in result.stderr
-    assert "going back to the checkpoint before it" in result.stderr
+    assert "resuming from the checkpoint before it" in result.stderr
 
 
 def test_runs_are_compared_and_removed(run, table):

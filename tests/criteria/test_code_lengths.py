@@ -1,4 +1,4 @@
-"""What parts of a formula cost: columns are cheap where there is no law, and never dearer than other terms."""
+"""Code lengths: features have short codes where there is no law, and never longer ones than other terms."""
 
 import math
 
@@ -25,7 +25,7 @@ explained = st.floats(0.0, 60.0)
 
 
 @given(counts, explained, explained)
-def test_a_column_costs_more_the_more_is_explained_and_never_more_than_another_term(n, one, other):
+def test_the_code_length_of_a_feature_grows_with_the_explained_variance_up_to_that_of_a_term(n, one, other):
     low, high = sorted((one, other))
     assert feature_code_length(n, low) <= feature_code_length(n, high)
     assert (
@@ -36,13 +36,13 @@ def test_a_column_costs_more_the_more_is_explained_and_never_more_than_another_t
 
 
 @given(counts)
-def test_a_column_must_explain_one_part_in_eighty_of_what_is_left(n):
+def test_a_feature_must_explain_one_eightieth_of_the_residual(n):
     gain = -0.5 * n * np.log(1.0 - 1.0 / 80.0)
     assert gain == pytest.approx(n / ROWS_PER_FEATURE_NAT, rel=0.01)
     assert feature_code_length(n, 0.0) >= min(0.99 * gain, constant_code_length(n, 0.0))
 
 
-def test_in_a_law_a_column_costs_as_much_as_any_term():
+def test_in_an_exact_law_a_feature_has_the_code_length_of_a_term():
     assert feature_code_length(1000, 20.0) == SCALED_FEATURE * NATS_PER_COMPLEXITY + constant_code_length(
         1000, 20.0
     )
@@ -53,11 +53,11 @@ OTHERS = ["4.5", "5.5*sin(6.5*x0)", "exp(7.5*x1)", "(8.5*x0 + 1.25)*x1^2", "x0*x
 
 
 @given(st.lists(st.sampled_from([*COLUMNS, *OTHERS]), min_size=1, max_size=6))
-def test_a_term_is_plain_if_the_slope_of_its_number_is_a_column_or_constant(parts):
+def test_a_term_is_plain_if_the_derivative_by_its_constant_is_a_feature_or_constant(parts):
     whole = parse(" + ".join(f"({part})" for part in parts))
     X = np.random.default_rng(0).uniform(0.5, 1.5, (20, 2))
-    numbers = [i for i in range(len(whole)) if whole.op[i] == 0]
-    slow = {i for i in numbers if slope_is_plain(whole, i, X)}
+    constants = [i for i in range(len(whole)) if whole.op[i] == 0]
+    slow = {i for i in constants if slope_is_plain(whole, i, X)}
     assert constants_of_linear_terms(whole) == slow
 
 
@@ -71,7 +71,9 @@ def slope_is_plain(whole, i, X):
 
 
 @given(st.integers(1, 300), st.data())
-def test_the_choice_of_columns_costs_a_part_of_the_logarithm_of_the_number_of_choices(columns, data):
+def test_the_code_length_of_the_selection_is_a_fraction_of_the_logarithm_of_the_number_of_selections(
+    columns, data
+):
     chosen = data.draw(st.integers(0, columns))
     assert subset_code_length(chosen, columns) == pytest.approx(
         SUBSET_WEIGHT * np.log(float(math.comb(columns, chosen))), abs=1e-9

@@ -1,4 +1,4 @@
-"""How long a description is: errors, numbers and form."""
+"""Description length: errors, parameters and structure."""
 
 import numpy as np
 import pytest
@@ -28,13 +28,13 @@ def length(text, loss, data, complexity=None):
     return description_length(Model.from_expression(expression), size, loss, data)
 
 
-def test_a_number_for_every_row_describes_nothing():
+def test_as_many_parameters_as_rows_have_an_infinite_description_length():
     data = rows(NOISE[:6])
     assert length("0.37*sin(1.37*x0 + 2.47) + 3.37*exp(4.37*x1)", 1e-30, data) == np.inf
     assert np.isfinite(length("0.37*sin(1.37*x0)", 1e-30, data))
 
 
-def test_a_description_is_longer_with_a_larger_loss_a_fitted_number_or_more_complexity():
+def test_the_description_length_grows_with_loss_parameters_and_complexity():
     data = rows(NOISE)
     short = length("sin(2*x0)", 0.1, data)
     assert short < length("sin(2*x0)", 0.2, data)
@@ -42,44 +42,46 @@ def test_a_description_is_longer_with_a_larger_loss_a_fitted_number_or_more_comp
     assert short < length("sin(2*x0)", 0.1, data, complexity=20)
 
 
-def test_a_description_of_log_odds_is_their_loss_in_nats():
+def test_the_description_length_of_log_odds_is_their_loss_in_nats():
     data = rows((NOISE > 0.0).astype(float), loss="logistic")
     assert length("0.5*x0", 0.7, data) - length("0.5*x0", 0.6, data) == pytest.approx(0.1 * 60)
 
 
-def test_another_column_is_cheaper_than_another_term_of_its_size_where_little_is_explained():
+def test_with_little_explained_a_feature_has_a_shorter_code_than_a_term_of_its_size():
     data = rows(NOISE)
 
-    def price(term, loss):
+    def added_length(term, loss):
         return length(f"1.37*sin(x0) + {term}", loss, data) - length("1.37*sin(x0)", loss, data)
 
-    spread = data.baseline
-    assert price("2.37*x1", 0.5 * spread) < 1.0 < price("2.37*x1^2", 0.5 * spread)
-    in_a_law = price("2.37*x1", 1e-9 * spread)
+    variance = data.baseline
+    assert added_length("2.37*x1", 0.5 * variance) < 1.0 < added_length("2.37*x1^2", 0.5 * variance)
+    in_a_law = added_length("2.37*x1", 1e-9 * variance)
     assert in_a_law > 7.0
 
 
-def test_a_short_number_never_makes_a_column_cost_less_than_nothing():
+def test_a_short_constant_never_makes_the_code_length_of_a_feature_negative():
     data = rows(NOISE)
     for loss in (0.9, 0.5, 0.1, 0.01, 1e-4):
         assert length("1.37*sin(x0) + 2*x1", loss, data) > length("1.37*sin(x0)", loss, data)
         assert length("1.37*sin(x0) + x1", loss, data) > length("1.37*sin(x0)", loss, data)
 
 
-def test_that_columns_tell_anything_has_to_be_seen():
+def test_linear_models_need_significant_features():
     data = rows(NOISE)
-    spread = data.baseline
-    assert length("0.37*x0 + 0.37", 0.95 * spread, data) > length("0.37", spread, data)
-    assert length("0.37*x0 + 0.37", 0.8 * spread, data) < length("0.37", spread, data)
+    variance = data.baseline
+    assert length("0.37*x0 + 0.37", 0.95 * variance, data) > length("0.37", variance, data)
+    assert length("0.37*x0 + 0.37", 0.8 * variance, data) < length("0.37", variance, data)
 
 
-def test_a_line_costs_the_price_of_its_columns_of_its_constant_and_of_their_choice():
+def test_the_code_length_of_a_linear_model_is_that_of_its_features_its_constant_and_their_selection():
     data = rows(NOISE)
-    spread = data.baseline
-    price = feature_code_length(60, 0.0)
+    variance = data.baseline
+    feature_length = feature_code_length(60, 0.0)
     for constant in ("0.37", "0", "7"):
-        assert length(constant, spread, data) == pytest.approx(price)
-    assert length("0.37*x0 + 0.73", spread, data) == pytest.approx(
-        2 * price + LINEAR_MODEL_NATS + subset_code_length(1, 2)
+        assert length(constant, variance, data) == pytest.approx(feature_length)
+    assert length("0.37*x0 + 0.73", variance, data) == pytest.approx(
+        2 * feature_length + LINEAR_MODEL_NATS + subset_code_length(1, 2)
     )
-    assert length("0.37*x0 + 0.73 - 1.37*x1", spread, data) == pytest.approx(3 * price + LINEAR_MODEL_NATS)
+    assert length("0.37*x0 + 0.73 - 1.37*x1", variance, data) == pytest.approx(
+        3 * feature_length + LINEAR_MODEL_NATS
+    )

@@ -1,4 +1,4 @@
-"""Losses: what a row costs, and weights whose repeated least squares end where the cost is least."""
+"""Losses, and weights with which iteratively reweighted least squares minimize them."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from fouriertree.criteria.losses import HUBER, NAMES, as_loss, check_probabilities, probabilities, spread
 
-#: losses of an error; log-odds are not judged by how far they are from y
+#: losses that are functions of the error
 OF_ERRORS = [name for name in NAMES if name != "logistic"]
 
 seeds = st.integers(0, 2**32 - 1)
@@ -23,7 +23,7 @@ def expectile(y, predicted):
 
 
 def skewed(seed=0, n=300):
-    """A line with errors that are neither normal nor even."""
+    """A linear law with errors of a skewed distribution."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(-1.0, 1.0, n)
     return np.stack([np.ones(n), x], axis=1), 1.0 + 2.0 * x + rng.exponential(1.0, n)
@@ -38,14 +38,14 @@ def reweighted(design, y, loss, rounds=100):
     return c
 
 
-def least(cost, start):
+def least(objective, start):
     return minimize(
-        cost, start, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 4000}
+        objective, start, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 4000}
     )
 
 
-# What a row costs -------------------------------------------------------------------------------------------
-def slow_cost(name, error, quantile, width):
+# Losses of rows ---------------------------------------------------------------------------------------------
+def slow_loss(name, error, quantile, width):
     if name == "squared":
         return error**2
     if name == "absolute":
@@ -58,30 +58,30 @@ def slow_cost(name, error, quantile, width):
 @pytest.mark.parametrize("name", OF_ERRORS)
 @settings(max_examples=20, deadline=None)
 @given(seed=seeds, quantile=st.floats(0.01, 0.99))
-def test_costs_are_those_of_the_textbook(name, seed, quantile):
+def test_losses_are_those_of_the_textbook(name, seed, quantile):
     y, predicted = np.random.default_rng(seed).standard_normal((2, 25))
     width = HUBER * spread(y - predicted)
-    slow = [slow_cost(name, e, quantile, width) for e in (y - predicted).tolist()]
+    slow = [slow_loss(name, e, quantile, width) for e in (y - predicted).tolist()]
     np.testing.assert_allclose(as_loss(name, quantile).cost(y, predicted), slow, rtol=1e-12)
 
 
 @pytest.mark.parametrize("loss", [*OF_ERRORS, power, expectile])
-def test_no_error_costs_nothing_and_others_something(loss):
+def test_an_error_of_zero_has_zero_loss_and_others_have_positive_loss(loss):
     y, errors = np.arange(9.0), np.array([0.0, 1.0, -2.0, 0.0, 0.5, -0.5, 3.0, -1.0, 2.0])
-    costs = as_loss(loss, 0.3).cost(y, y - errors)
-    assert ((costs > 0.0) == (errors != 0.0)).all()
+    losses = as_loss(loss, 0.3).cost(y, y - errors)
+    assert ((losses > 0.0) == (errors != 0.0)).all()
 
 
-def test_a_function_is_asked_for_the_cost_of_every_row():
+def test_a_custom_function_returns_the_loss_of_every_row():
     y, predicted = np.array([1.0, 2.0, 3.0]), np.array([1.0, 4.0, 2.0])
     np.testing.assert_allclose(as_loss(power, 0.5).cost(y, predicted), [0.0, 2.0**1.5, 1.0])
-    with pytest.raises(ValueError, match="loss must return what each of 3 rows costs"):
+    with pytest.raises(ValueError, match="loss must return the losses of 3 rows"):
         as_loss(lambda y, p: np.mean(np.square(y - p)), 0.5).cost(y, predicted)
 
 
 # Weights ----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("loss", ["squared", "absolute", "quantile", power, expectile])
-def test_reweighted_least_squares_end_where_the_cost_is_least(loss):
+def test_reweighted_least_squares_converge_to_the_minimum_of_the_loss(loss):
     loss = as_loss(loss, 0.8)
     design, y = skewed()
     found = reweighted(design, y, loss)
@@ -89,11 +89,11 @@ def test_reweighted_least_squares_end_where_the_cost_is_least(loss):
     assert loss.cost(y, design @ found).sum() <= (1.0 + 1e-4) * best.fun
 
 
-def test_reweighted_least_squares_end_at_hubers_estimate():
+def test_reweighted_least_squares_converge_to_hubers_estimate():
     design, y = skewed()
     found = reweighted(design, y, as_loss("huber", 0.5))
     width = HUBER * spread(y - design @ found)
-    best = least(lambda c: sum(slow_cost("huber", e, 0.5, width) for e in (y - design @ c).tolist()), found)
+    best = least(lambda c: sum(slow_loss("huber", e, 0.5, width) for e in (y - design @ c).tolist()), found)
     np.testing.assert_allclose(found, best.x, atol=1e-5)
 
 
@@ -107,7 +107,7 @@ def test_the_quantile_loss_fits_the_quantile(q):
 
 
 @pytest.mark.parametrize("loss", ["absolute", "huber"])
-def test_a_tenth_of_wild_rows_does_not_move_a_robust_line(loss):
+def test_a_tenth_of_outliers_does_not_change_a_robust_linear_fit(loss):
     rng = np.random.default_rng(3)
     design, _ = skewed()
     y = design @ [1.0, 2.0] + rng.normal(0.0, 0.1, len(design))
@@ -130,7 +130,7 @@ def test_weights_are_finite_and_no_unit_changes_their_proportions(loss, seed, un
 
 
 @pytest.mark.parametrize("loss", ["absolute", "huber", "quantile", power])
-def test_where_most_rows_are_exact_the_others_still_cost_and_some_rows_weigh(loss):
+def test_if_most_rows_are_exact_the_others_have_positive_loss_and_some_weights_are_positive(loss):
     y = np.arange(10.0)
     predicted = y + np.where(y < 3.0, 100.0, 0.0)
     loss = as_loss(loss, 0.3)
@@ -147,17 +147,17 @@ def test_squares_are_not_reweighted():
 # Spread and names -------------------------------------------------------------------------------------------
 @settings(max_examples=30, deadline=None)
 @given(seed=seeds, scale=st.floats(1e-6, 1e6), shift=st.floats(-1e3, 1e3))
-def test_the_spread_is_that_of_the_bulk(seed, scale, shift):
+def test_the_spread_is_robust_to_outliers(seed, scale, shift):
     errors = np.random.default_rng(seed).standard_normal(2000)
     assert spread(errors) == pytest.approx(1.0, abs=0.15)
     assert spread(scale * errors + scale * shift) == pytest.approx(scale * spread(errors), rel=1e-6)
-    wild = errors.copy()
-    wild[:100] = 1e9
-    assert spread(wild) == pytest.approx(1.0, abs=0.25)
+    spoiled = errors.copy()
+    spoiled[:100] = 1e9
+    assert spread(spoiled) == pytest.approx(1.0, abs=0.25)
     assert spread(errors[:0]) == 0.0
 
 
-def test_an_unknown_loss_is_refused_with_those_there_are():
+def test_an_unknown_loss_is_refused_with_the_valid_names():
     with pytest.raises(
         ValueError, match="loss must be one of squared, absolute, huber, quantile, logistic, or a function"
     ):
@@ -179,7 +179,7 @@ def labelled(seed=0, n=300):
 
 
 @given(st.floats(-15.0, 15.0), st.floats(0.0, 1.0))
-def test_log_odds_cost_the_cross_entropy(odds, y):
+def test_the_logistic_loss_is_the_cross_entropy(odds, y):
     p = 1.0 / (1.0 + np.exp(-odds))
     slow = -y * np.log(p) - (1.0 - y) * np.log1p(-p)
     found = as_loss("logistic", 0.5).cost(np.array([y]), np.array([odds]))
@@ -187,7 +187,7 @@ def test_log_odds_cost_the_cross_entropy(odds, y):
     np.testing.assert_allclose(probabilities(np.array([odds])), p, atol=1e-15)
 
 
-def test_working_responses_end_where_the_log_odds_have_the_largest_likelihood():
+def test_working_responses_converge_to_the_maximum_likelihood():
     loss = as_loss("logistic", 0.5)
     design, y = labelled()
     c = np.zeros(2)
@@ -213,7 +213,7 @@ def test_the_constant_of_log_odds_is_that_of_the_mean(mean, odds):
     assert as_loss("absolute", 0.5).constant(np.array([1.0, 4.0]), np.array([2.0, 1.0])) == 2.0
 
 
-def test_log_odds_are_sought_of_probabilities_only():
+def test_the_logistic_loss_requires_probabilities():
     check_probabilities(as_loss("logistic", 0.5), np.array([0.0, 0.3, 1.0]))
     check_probabilities(as_loss("squared", 0.5), np.array([-3.0, 7.0]))
     with pytest.raises(ValueError, match="values of y from 0 to 1; for other labels use SymbolicClassifier"):

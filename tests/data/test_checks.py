@@ -1,4 +1,4 @@
-"""What a fit refuses or converts before it begins."""
+"""Validation and conversion of the input."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ TEXT = ["1", "2.5", "-3e2"]
 
 
 @pytest.mark.parametrize("y", [TEXT, tuple(TEXT), np.array(TEXT), np.array(TEXT, object), pd.Series(TEXT)])
-def test_numbers_written_as_text_are_taken_as_numbers(y):
+def test_numbers_as_text_are_converted(y):
     found = target_as_numbers(y)
     assert found.dtype == np.float64
     np.testing.assert_array_equal(found, [1.0, 2.5, -300.0])
@@ -23,7 +23,7 @@ def test_other_text_in_the_target_is_refused_with_the_cell(y):
         target_as_numbers(y)
 
 
-def test_a_target_without_text_comes_back_as_it_is():
+def test_a_target_without_text_is_unchanged():
     for y in (
         [1, 2],
         np.arange(3),

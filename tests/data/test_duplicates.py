@@ -1,4 +1,4 @@
-"""Weights as repetition: a row of weight k is that row k times."""
+"""Weights as multiplicities: a row of weight k equals that row k times."""
 
 import time
 from collections import Counter
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-import fouriertree.data.duplicates as repeats
+import fouriertree.data.duplicates as duplicates
 from fouriertree.data import training
 from fouriertree.data.duplicates import Deduplicated, deduplicated, row_hashes
 from fouriertree.data.training import TrainingData, validation_mask
@@ -32,7 +32,7 @@ def contents(table):
 
 
 def slowly_counted(X, y, weights):
-    """How much every row counts, one row after the other."""
+    """The sum of the weights of equal rows, one row after the other."""
     total = Counter()
     for x, value, weight in zip(X, y, weights, strict=True):
         if weight > 0:
@@ -41,7 +41,7 @@ def slowly_counted(X, y, weights):
 
 
 @given(weighted_tables(), st.randoms(use_true_random=False))
-def test_a_weight_of_k_is_k_rows_in_any_order(data, random):
+def test_a_weight_of_k_equals_k_rows_in_any_order(data, random):
     X, y, weights = data
     times = weights.astype(int)
     order = list(range(len(y)))
@@ -50,14 +50,14 @@ def test_a_weight_of_k_is_k_rows_in_any_order(data, random):
     repeated = deduplicated(X.repeat(times, axis=0), y.repeat(times))
     if len(set(slowly_counted(X, y, weights).values())) > 1:
         assert contents(weighted) == contents(repeated)
-    else:  # rows that count alike keep their order
+    else:  # rows of equal weight keep their order
         assert Counter(contents(weighted)) == Counter(contents(repeated))
     assert weighted.weights is None
     assert repeated.weights is None
 
 
 @given(weighted_tables())
-def test_rows_count_as_often_as_counting_one_by_one_says(data):
+def test_multiplicities_equal_those_of_a_slow_count(data):
     X, y, weights = data
     expected = slowly_counted(X, y, weights)
     divisor = np.gcd.reduce([int(count) for count in expected.values()])
@@ -71,7 +71,7 @@ def test_a_common_factor_of_the_weights_changes_nothing(data, factor):
 
 
 @given(weighted_tables(least=1))
-def test_weights_that_are_no_counts_are_added_up_per_row(data):
+def test_weights_that_are_not_integers_are_added_up_per_row(data):
     X, y, weights = data
     table = deduplicated(X, y, weights + 0.25)
     expected = slowly_counted(X, y, weights + 0.25)
@@ -82,16 +82,16 @@ def test_weights_that_are_no_counts_are_added_up_per_row(data):
 
 
 @given(weighted_tables())
-def test_rows_of_one_x_are_held_back_together_and_never_too_many(data):
+def test_rows_with_equal_features_are_in_the_same_set_and_the_validation_set_is_not_too_large(data):
     table = deduplicated(*data)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(training, "MIN_ROWS_TO_SPLIT", 0)
         for most in range(len(table.y) + 1):
             patch.setattr(training, "VALIDATION_SHARE", most / len(table.y) + 1e-12)
-            held = validation_mask(table, seed=0)
-            assert np.count_nonzero(held) <= most
+            mask = validation_mask(table, seed=0)
+            assert np.count_nonzero(mask) <= most
             if table.group is not None:
-                apart = {x.tobytes() for x in table.X[held]} & {x.tobytes() for x in table.X[~held]}
+                apart = {x.tobytes() for x in table.X[mask]} & {x.tobytes() for x in table.X[~mask]}
                 assert not apart
 
 
@@ -110,16 +110,16 @@ def test_training_data_are_the_same_rows_with_the_training_set_first(data, seed)
 
 
 @given(weighted_tables())
-def test_different_rows_with_one_hash_are_kept_apart(data):
+def test_different_rows_with_the_same_hash_are_not_merged(data):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(repeats, "row_hashes", lambda X, y=None: np.zeros(len(X), dtype=np.uint64))
+        patch.setattr(duplicates, "row_hashes", lambda X, y=None: np.zeros(len(X), dtype=np.uint64))
         clashing = deduplicated(*data)
     assert Counter(contents(clashing)) == Counter(contents(deduplicated(*data)))
 
 
 @settings(max_examples=30)
 @given(st.integers(2, 60), st.integers(0, 2**32))
-def test_rows_that_are_all_different_and_count_alike_stay_as_they_are(n, seed):
+def test_distinct_rows_with_equal_weights_are_unchanged(n, seed):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(n, 2)), rng.integers(3, size=n).astype(float)
     for weights in (None, np.full(n, 0.7)):
@@ -127,15 +127,15 @@ def test_rows_that_are_all_different_and_count_alike_stay_as_they_are(n, seed):
         assert table.X is X
         assert table.y is y
         assert table.weights is None
-    held = validation_mask(table, seed)
+    mask = validation_mask(table, seed)
     first = np.random.default_rng([seed, 0]).permutation(n)[: n // 5 if n >= 20 else 0]
-    assert sorted(first) == np.flatnonzero(held).tolist()
+    assert sorted(first) == np.flatnonzero(mask).tolist()
 
 
 def test_many_counts_become_weights_and_few_become_rows(monkeypatch):
     X, y, weights = np.arange(3.0)[:, None], np.arange(3.0), np.array([1.0, 2.0, 7.0])
     assert len(deduplicated(X, y, weights).y) == 10
-    monkeypatch.setattr(repeats, "MOST_ROWS", 9)
+    monkeypatch.setattr(duplicates, "MAX_ROWS", 9)
     table = deduplicated(X, y, weights)
     assert sorted(table.weights) == [1.0, 2.0, 7.0]
     assert contents(deduplicated(X.repeat([1, 2, 7], axis=0), y.repeat([1, 2, 7]))) == contents(table)
@@ -147,7 +147,7 @@ def test_bad_weights_are_refused(weights):
         deduplicated(np.zeros((2, 1)), np.zeros(2), np.array(weights))
 
 
-def test_small_whole_numbers_hardly_ever_share_a_hash():
+def test_small_integers_rarely_collide():
     X = np.stack(np.meshgrid(*[np.arange(30.0)] * 3), axis=-1).reshape(-1, 3)
     assert len(np.unique(row_hashes(X))) == len(X)
 

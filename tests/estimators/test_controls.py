@@ -1,4 +1,4 @@
-"""The controls of SymbolicRegressor: each is obeyed by every row of the table, and refuses what makes no sense."""
+"""The parameters of SymbolicRegressor: every row of the table observes them, and invalid values are refused."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ def fitted(X=X, y=Y, sample_weight=None, **settings):
 
 @pytest.fixture(scope="module")
 def free():
-    """The fit without any control."""
+    """The fit with default parameters."""
     return fitted()
 
 
@@ -31,7 +31,7 @@ def operators_of(model):
     return {e.primitives.by_opcode(code).name for e in expressions for code in e.op.tolist() if code > 1}
 
 
-# Which formulas ---------------------------------------------------------------------------------------------
+# Equations --------------------------------------------------------------------------------------------------
 SETS = [
     ["+", "-", "*", "/"],
     ["+", "-", "*", "/", "exp", "log"],
@@ -45,10 +45,10 @@ SETS = [
 
 
 @pytest.mark.parametrize("operators", SETS, ids=" ".join)
-def test_every_row_is_written_with_the_operators_that_are_allowed(operators):
+def test_every_equation_has_only_allowed_operators(operators):
     model = fitted(operators=operators, max_evaluations=30_000, max_size=13)
     assert len(model.equations_) > 1
-    # A number in front of something and its sign are numbers, not operators.
+    # Coefficients and their signs are not operators.
     assert operators_of(model) <= {*PrimitiveSet(operators).names, "mul", "sub"}
 
 
@@ -76,7 +76,7 @@ def test_no_row_has_more_than_max_terms(free, most):
     assert fitted(max_terms=most).equations_["n_terms"].max() <= most
 
 
-def test_complexities_of_your_own_are_those_of_the_table():
+def test_custom_complexities_are_those_of_the_table():
     own = {"sqrt": 7, "+": 3}
     model = fitted(complexities=own, max_size=40)
     assert "sqrt" in operators_of(model)
@@ -96,13 +96,13 @@ def test_nesting_is_kept_in_every_row_even_if_the_law_breaks_it(nesting):
         assert all(rules.allow(m.expressions) for m in model.models_)
 
 
-def test_a_guess_that_the_rules_allow_is_found():
+def test_a_guess_that_the_nesting_rules_allow_is_recovered():
     y = 2.0 * np.log(X[:, 0] + 0.7)
     model = fitted(y=y, guesses=["a*log(x0 + c)"], nesting={"log": {"mul": 0}}, max_evaluations=10)
     assert model.get_best()["equation"] == "2*log(x0 + 0.7)"
 
 
-def test_a_guess_with_the_right_form_is_found_at_once():
+def test_a_guess_of_the_correct_form_is_recovered_at_once():
     y = 2.3 * np.sin(1.7 * X[:, 0] * np.exp(-0.4 * X[:, 1])) / (1.0 + X[:, 0] ** 2) + 0.3
     guess = "a*sin(b*x0*exp(-c*x1))/(1 + x0^2) + d"
     model = fitted(y=y, guesses=["x0/x1", guess], max_evaluations=10, max_size=40)
@@ -110,14 +110,14 @@ def test_a_guess_with_the_right_form_is_found_at_once():
     assert np.abs(fitted(y=y, max_evaluations=10).predict(X) - y).max() > 0.1
 
 
-def test_guesses_are_over_the_names_of_the_columns():
+def test_guesses_use_the_feature_names():
     frame = pd.DataFrame(X, columns=["mass", "speed"])
     y = 0.5 * X[:, 0] * np.tanh(1.3 * X[:, 1])
     model = fitted(frame, y, guesses=["k*mass*tanh(c*speed)"], max_evaluations=10)
     assert model.get_best()["equation"] == "0.5*mass*tanh(1.3*speed)"
 
 
-def test_a_guess_that_is_wrong_does_no_harm():
+def test_a_wrong_guess_does_not_make_the_result_worse():
     y = 3.0 * X[:, 0] * X[:, 1]
     assert fitted(y=y, guesses=["log(x0 - 9)", "a*cos(x1)"]).get_best()["equation"] in ("3*x0*x1", "3*x1*x0")
 
@@ -127,24 +127,24 @@ def power(y, predicted):
     return np.abs(y - predicted) ** 1.5
 
 
-LINE = 2.0 * X[:, 0] + 1.0
+LINEAR = 2.0 * X[:, 0] + 1.0
 
 
 def spoiled(seed=1):
-    """The line with every twelfth row far off."""
-    y = LINE + np.random.default_rng(seed).normal(0.0, 0.02, len(X))
+    """The linear law with every twelfth row an outlier."""
+    y = LINEAR + np.random.default_rng(seed).normal(0.0, 0.02, len(X))
     y[::12] += 30.0
     return y
 
 
 @pytest.mark.parametrize("loss", ["absolute", "huber"])
-def test_robust_losses_find_the_line_among_wild_rows(loss):
+def test_robust_losses_recover_the_linear_law_despite_outliers(loss):
     model = fitted(y=spoiled(), loss=loss, operators=["+", "-", "*", "/"], max_size=9)
-    assert np.abs(model.predict(X) - LINE).max() < 0.05
+    assert np.abs(model.predict(X) - LINEAR).max() < 0.05
 
 
 @pytest.mark.parametrize("q", [0.1, 0.8])
-def test_the_quantile_loss_has_that_share_of_the_rows_below(q):
+def test_the_quantile_loss_has_that_fraction_of_the_rows_below(q):
     x = np.random.default_rng(2).uniform(0.0, 1.0, (200, 2))
     y = 2.0 * x[:, 0] + np.random.default_rng(3).exponential(1.0, 200)
     model = fitted(x, y, loss="quantile", quantile=q, max_size=7)
@@ -152,12 +152,12 @@ def test_the_quantile_loss_has_that_share_of_the_rows_below(q):
 
 
 @pytest.mark.parametrize("loss", ["squared", "absolute", "huber", "quantile", power])
-def test_losses_of_the_table_are_mean_costs_of_the_predictions(loss):
+def test_losses_of_the_table_are_mean_losses_of_the_predictions(loss):
     weights = np.random.default_rng(4).uniform(0.5, 2.0, len(Y))
     model = fitted(sample_weight=weights, loss=loss, quantile=0.7, max_size=9)
-    for i, told in enumerate(model.equations_["loss"]):
-        costs = as_loss(loss, 0.7).cost(Y, model.predict(X, i))
-        assert told == pytest.approx(np.average(costs, weights=weights), rel=1e-9)
+    for i, reported in enumerate(model.equations_["loss"]):
+        losses = as_loss(loss, 0.7).cost(Y, model.predict(X, i))
+        assert reported == pytest.approx(np.average(losses, weights=weights), rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -171,8 +171,8 @@ def test_an_exact_law_is_exact_under_every_loss(loss):
     )
 
 
-def test_a_function_that_does_not_cost_every_row_is_refused():
-    with pytest.raises(ValueError, match="loss must return what each of"):
+def test_a_function_that_does_not_return_a_loss_per_row_is_refused():
+    with pytest.raises(ValueError, match="loss must return the losses of"):
         fitted(loss=lambda y, predicted: np.mean((y - predicted) ** 2))
 
 
@@ -190,7 +190,7 @@ def test_heavy_rows_are_fitted_better():
     np.testing.assert_allclose(model.predict(X), 2.0 * X[:, 0], rtol=0.02)
 
 
-def test_feature_names_are_those_of_the_formulas():
+def test_feature_names_appear_in_the_equations():
     model = fitted(y=2.0 * X[:, 0] * X[:, 1] ** 2, feature_names=["mass", "speed"])
     assert model.get_best()["equation"] in ("2*mass*speed^2", "2*speed^2*mass")
     assert {str(s) for s in model.sympy().free_symbols} == {"mass", "speed"}
@@ -204,13 +204,13 @@ BAD_COLUMNS = {
 
 
 @pytest.mark.parametrize(("column", "sentence"), BAD_COLUMNS.values(), ids=BAD_COLUMNS)
-def test_a_column_of_text_is_refused_by_its_name(column, sentence):
+def test_a_column_that_is_not_numeric_is_refused_by_its_name(column, sentence):
     frame = pd.DataFrame({"size": X[:, 0], "kind": column})
     with pytest.raises(ValueError, match=sentence):
         fitted(frame)
 
 
-def test_numbers_in_columns_of_other_types_are_numbers():
+def test_numeric_columns_of_other_types_are_accepted():
     whole = np.arange(60) % 5 + 1
     y = 2.0 * X[:, 0] * whole
     for column in (whole, whole.astype(str), whole.astype(object), pd.Categorical(whole)):
@@ -219,7 +219,7 @@ def test_numbers_in_columns_of_other_types_are_numbers():
 
 
 # Rows -------------------------------------------------------------------------------------------------------
-def test_model_selection_says_which_row_is_chosen(free):
+def test_model_selection_determines_the_chosen_row(free):
     chosen = {s: fitted(model_selection=s) for s in ("mdl", "best", "accuracy")}
     for model in chosen.values():
         pd.testing.assert_frame_equal(model.equations_, free.equations_)
@@ -230,7 +230,7 @@ def test_model_selection_says_which_row_is_chosen(free):
     assert table["validation_loss"][best] <= 1.5 * table["validation_loss"].min()
 
 
-def test_every_row_predicts_and_is_told_as_sympy_and_latex(free):
+def test_every_row_predicts_and_has_sympy_and_latex_forms(free):
     import sympy
 
     symbols = sympy.symbols("x0 x1")
@@ -244,12 +244,12 @@ def test_every_row_predicts_and_is_told_as_sympy_and_latex(free):
     assert (free.sympy(), free.latex()) == (free.sympy(best), free.latex(best))
 
 
-def test_a_row_that_is_not_there_is_refused(free):
+def test_a_missing_row_is_refused(free):
     last = len(free.models_) - 1
-    for ask in (free.sympy, free.latex, lambda i: free.predict(X, i)):
+    for method in (free.sympy, free.latex, lambda i: free.predict(X, i)):
         for index in (last + 1, -1):
             with pytest.raises(IndexError, match=f"there is no row {index}; equations_ has rows 0 to {last}"):
-                ask(index)
+                method(index)
 
 
 def test_the_table_is_a_front(free):
@@ -259,7 +259,7 @@ def test_the_table_is_a_front(free):
 
 
 # Limits -----------------------------------------------------------------------------------------------------
-def test_a_run_ends_for_the_limit_that_it_was_given():
+def test_a_run_ends_at_the_limit_that_was_set():
     assert fitted(max_evaluations=1_000).stop_reason_ == "evaluations used up"
     assert fitted(max_evaluations=None, time_limit=0.2).stop_reason_ == "time used up"
     assert fitted(max_evaluations=None, max_traverses=1_000).stop_reason_ == "traverses used up"
@@ -284,7 +284,7 @@ BAD = [
     ("max_traverses", -1), ("target_loss", -1.0), ("target_loss", float("nan")), ("random_state", -3),
     ("random_state", 1.5), ("n_jobs", 0), ("feature_names", ["a"]),
 ]  # fmt: skip
-NAMELESS = [
+WRONG_KIND = [
     ("search", "FTG"), ("operators", 5), ("operators", ["sin", 3]), ("quantile", "half"), ("complexities", 5),
     ("nesting", 5), ("guesses", 5), ("guesses", [5]), ("n_jobs", "all"), ("n_jobs", 1.5),
     ("feature_names", 5),
@@ -297,7 +297,7 @@ def test_a_bad_value_is_refused_with_the_name_of_its_parameter(name, value):
         fitted(**{name: value})
 
 
-@pytest.mark.parametrize(("name", "value"), NAMELESS)
+@pytest.mark.parametrize(("name", "value"), WRONG_KIND)
 def test_a_value_of_the_wrong_kind_is_refused_with_the_name_of_its_parameter(name, value):
     with pytest.raises(ValueError, match=name):
         fitted(**{name: value})
@@ -315,6 +315,6 @@ def test_a_value_of_the_wrong_kind_is_refused_with_the_name_of_its_parameter(nam
         ({"feature_names": ["a", "a"]}, "2 columns are called 'a'"),
     ],
 )
-def test_a_mistake_inside_of_a_value_is_pointed_at(settings, sentence):
+def test_an_error_inside_of_a_value_is_located(settings, sentence):
     with pytest.raises(ValueError, match=sentence):
         fitted(**settings)

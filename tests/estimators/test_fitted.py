@@ -1,4 +1,4 @@
-"""What a fitted regressor can do: bounds that hold, a word of warning outside of the data, files that lose nothing."""
+"""A fitted regressor: coverage of intervals, warnings about extrapolation, exact files."""
 
 import json
 import pickle
@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from fouriertree import PrimitiveSet, SymbolicRegressor
-from fouriertree.estimators.fitted import MAX_SCORES, ExtrapolationWarning, absolute_errors, outside
+from fouriertree.estimators.fitted import MAX_SCORES, ExtrapolationWarning, absolute_errors, extrapolation
 from fouriertree.runs.model_file import ModelFileError
 
 rng = np.random.default_rng(0)
@@ -44,13 +44,13 @@ def test_every_row_of_the_table_has_bounds_and_better_ones_are_narrower(fitted):
     assert widths[0] > widths[-1]
 
 
-def test_about_as_many_new_rows_lie_between_the_bounds_as_promised(fitted):
+def test_the_coverage_on_new_rows_is_close_to_the_level(fitted):
     new = pd.DataFrame(np.random.default_rng(1).uniform(0.5, 2.0, (4000, 3)), columns=X.columns)
     y = new["speed"] * new["50 % mass"] + np.random.default_rng(2).normal(0.0, 0.1, 4000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         _, lower, upper = fitted.predict(new, interval=0.9)
-    # 24 rows were held back, so the share itself varies by some points from fit to fit.
+    # The validation set has 24 rows, so the coverage varies by some points from fit to fit.
     assert 0.75 < np.mean((lower <= y) & (y <= upper)) < 1.0
 
 
@@ -65,19 +65,19 @@ def test_linear_bounds_are_an_option_that_needs_the_data(fitted):
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -0.1, 90])
-def test_a_level_that_is_no_share_is_refused(fitted, level):
+def test_a_level_that_is_not_between_zero_and_one_is_refused(fitted, level):
     with pytest.raises(ValueError, match="between 0 and 1"):
         fitted.predict(X, interval=level)
 
 
-def test_of_few_rows_every_one_is_left_out_once():
+def test_with_few_rows_scores_are_from_leave_one_out():
     x = np.linspace(1.0, 3.0, 12)
     model = SymbolicRegressor(**SOME).fit(x[:, None], x**2 + np.sin(40 * x) / 10)
     assert all(len(scores) == 12 for scores in model.scores_)
     assert np.isfinite(model.predict(x[:, None], interval=0.9).upper).all()
 
 
-def test_of_many_errors_some_order_statistics_are_kept_that_are_never_too_small():
+def test_of_many_errors_order_statistics_are_kept_that_never_underestimate_quantiles():
     errors = rng.normal(size=5000)
     kept = absolute_errors(errors)
     assert len(kept) == MAX_SCORES
@@ -86,8 +86,8 @@ def test_of_many_errors_some_order_statistics_are_kept_that_are_never_too_small(
         assert exact <= kept[int(np.ceil(share * MAX_SCORES)) - 1] < exact + 0.1
 
 
-# Outside of the data ------------------------------------------------------------------------------------------
-def test_rows_outside_of_the_data_are_told_once(fitted):
+# Extrapolation -----------------------------------------------------------------------------------------------
+def test_extrapolation_is_reported_once(fitted):
     model = clone(fitted).fit(X, Y)
     far = X.assign(speed=9.0)
     with pytest.warns(ExtrapolationWarning, match=r"120 of 120 rows lie outside .*speed from 0\.5"):
@@ -98,7 +98,7 @@ def test_rows_outside_of_the_data_are_told_once(fitted):
         model.predict(X)
 
 
-def test_a_column_that_is_not_in_the_formula_may_lie_anywhere(fitted):
+def test_a_feature_that_is_not_in_the_equation_may_have_any_value(fitted):
     assert "größe" not in fitted.get_best()["equation"]
     model = clone(fitted).fit(X, Y)
     with warnings.catch_warnings():
@@ -106,13 +106,13 @@ def test_a_column_that_is_not_in_the_formula_may_lie_anywhere(fitted):
         model.predict(X.assign(größe=-1e9))
 
 
-def test_missing_values_are_no_rows_outside(fitted):
+def test_missing_values_are_no_extrapolation(fitted):
     table = X.to_numpy()[:4].copy()
-    assert outside(fitted.model_, table, fitted.box_, list(X.columns)) is None
+    assert extrapolation(fitted.model_, table, fitted.box_, list(X.columns)) is None
 
 
 # Files ------------------------------------------------------------------------------------------------------
-def test_what_is_saved_comes_back_to_the_last_bit(fitted, tmp_path):
+def test_a_saved_regressor_is_restored_bit_for_bit(fitted, tmp_path):
     fitted.save(tmp_path / "model.json", target="force")
     loaded = SymbolicRegressor.load(tmp_path / "model.json")
     assert str(loaded) == str(fitted)
@@ -130,7 +130,7 @@ def test_what_is_saved_comes_back_to_the_last_bit(fitted, tmp_path):
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "model.json").read_bytes()
 
 
-def test_a_file_can_be_read_by_a_person(fitted, tmp_path):
+def test_a_model_file_is_readable(fitted, tmp_path):
     fitted.save(tmp_path / "model.json")
     text = (tmp_path / "model.json").read_text("utf-8")
     data = json.loads(text)
@@ -148,7 +148,7 @@ def test_infinite_and_missing_losses_survive(tmp_path):
     assert SymbolicRegressor.load(tmp_path / "model.json").equations_.equals(model.equations_)
 
 
-def test_operators_of_your_own_are_needed_to_read_what_uses_them(tmp_path):
+def test_user_defined_operators_are_required_to_load_equations_with_them(tmp_path):
     own = PrimitiveSet.default()
     own.add("asinh", np.arcsinh)
     x = np.linspace(-2.0, 2.0, 60)
@@ -169,6 +169,6 @@ def test_a_pickle_and_a_clone_work_and_carry_no_data(fitted):
 
 
 @pytest.mark.parametrize("call", [lambda m: m.predict(X), lambda m: m.save("m.json"), lambda m: m.sympy()])
-def test_before_the_fit_there_is_nothing(call):
+def test_an_unfitted_regressor_raises_not_fitted_error(call):
     with pytest.raises(NotFittedError):
         call(SymbolicRegressor())

@@ -1,4 +1,4 @@
-"""Tables of pandas and polars, pipelines and searches over parameters."""
+"""DataFrames of pandas and polars, pipelines and grid searches."""
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,7 @@ KINDS = pytest.mark.parametrize("table", [as_pandas, as_polars], ids=["pandas", 
 
 
 @KINDS
-def test_columns_of_any_name_appear_in_formulas_and_in_exports(table):
+def test_feature_names_of_any_kind_appear_in_equations_and_exports(table):
     values, y = columns()
     X = table(values)
     model = SymbolicRegressor(max_evaluations=SOME, random_state=0).fit(X, y)
@@ -84,15 +84,15 @@ def test_a_target_may_be_a_series_of_polars():
 
 
 @pytest.mark.parametrize("estimator", [SymbolicRegressor(), SymbolicClassifier(), SymbolicTransformer()])
-def test_columns_of_one_name_are_refused_with_a_sentence(estimator):
+def test_duplicate_feature_names_are_refused_with_one_sentence(estimator):
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), columns=["a", "a"])
-    with pytest.raises(ValueError, match="2 columns are called 'a', and a formula could not tell them apart"):
+    with pytest.raises(ValueError, match="2 columns are called 'a'; names of features must be unique"):
         estimator.fit(X, np.arange(20) % 2)
 
 
 @pytest.mark.parametrize("estimator", [SymbolicRegressor(), SymbolicClassifier(), SymbolicTransformer()])
 @KINDS
-def test_a_column_of_text_is_named(estimator, table):
+def test_a_column_that_is_not_numeric_is_named_in_the_error(estimator, table):
     X = table(columns(20)[0])
     names = pd.Series(["Ann", "Bob"] * 10).to_numpy()
     if isinstance(X, pd.DataFrame):

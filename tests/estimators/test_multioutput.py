@@ -1,4 +1,4 @@
-"""A y of several columns: formulas for each of them."""
+"""A y of several columns: a table of equations for each."""
 
 import json
 import pickle
@@ -30,7 +30,7 @@ def fitted(motion):
     return SymbolicRegressor(max_evaluations=SOME, random_state=0).fit(*motion)
 
 
-def test_there_is_a_table_and_a_law_for_every_target(fitted, motion):
+def test_there_is_a_table_and_a_recovered_law_for_every_target(fitted, motion):
     assert fitted.targets_ == ["height", "force"]
     assert [one.get_best()["equation"] for one in fitted.estimators_] == ["2*angle^2", "3*speed - angle"]
     assert [len(table) for table in fitted.equations_] == [len(models) for models in fitted.models_]
@@ -41,7 +41,7 @@ def test_there_is_a_table_and_a_law_for_every_target(fitted, motion):
     assert fitted.evaluations_ == sum(one.evaluations_ for one in fitted.estimators_)
 
 
-def test_every_target_is_fitted_as_if_it_were_alone_with_its_part_of_the_limit(fitted, motion):
+def test_every_target_is_fitted_as_if_alone_with_its_share_of_the_limit(fitted, motion):
     X, Y = motion
     for name, one in zip(Y, fitted.estimators_, strict=True):
         alone = SymbolicRegressor(max_evaluations=SOME // 2, random_state=0).fit(X, Y[name])
@@ -66,23 +66,23 @@ def test_weights_count_for_every_target():
     assert [one.get_best()["equation"] for one in model.estimators_] == ["2*x0", "x0^2"]
 
 
-ONE_FORMULA = {
+ONE_EQUATION = {
     "sympy": (), "latex": (), "get_best": (), "certificate": (), "slopes": (), "coefficient_intervals": (),
     "stability": (), "export": ("c",), "plot_front": (), "plot_fit": (), "plot_response": (), "plot_tree": (),
     "report": ("report.html",), "to_record": (),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("method", ONE_FORMULA)
-def test_who_asks_for_one_formula_is_told_where_it_is(fitted, method):
+@pytest.mark.parametrize("method", ONE_EQUATION)
+def test_methods_for_one_equation_refer_to_the_regressors_of_the_targets(fitted, method):
     with pytest.raises(
-        ValueError, match=r"formulas for 2 targets \(height, force\); ask model.estimators_\[k\]"
+        ValueError, match=r"equations for 2 targets \(height, force\); use model.estimators_\[k\]"
     ):
-        getattr(fitted, method)(*ONE_FORMULA[method])
+        getattr(fitted, method)(*ONE_EQUATION[method])
 
 
-def test_a_row_of_several_tables_is_not_one_number(fitted, motion):
-    with pytest.raises(ValueError, match=r"ask model\.estimators_\[k\]"):
+def test_an_index_is_refused_for_several_tables(fitted, motion):
+    with pytest.raises(ValueError, match=r"use model\.estimators_\[k\]"):
         fitted.predict(motion[0], index=0)
 
 
@@ -95,10 +95,10 @@ def test_a_file_a_pickle_and_a_clone(fitted, motion, tmp_path):
         assert again.targets_ == fitted.targets_
         assert str(again) == str(fitted)
     assert not hasattr(clone(fitted), "estimators_")
-    with pytest.raises(ModelFileError, match="holds several tables of formulas; read it in Python"):
+    with pytest.raises(ModelFileError, match="has several tables of equations; load it in Python"):
         load(path)
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {"parts": 3}), "utf-8")
-    with pytest.raises(ModelFileError, match="is damaged: it has no tables of formulas"):
+    with pytest.raises(ModelFileError, match="is damaged: it has no tables of equations"):
         SymbolicRegressor.load(path)
 
 
@@ -118,7 +118,7 @@ def test_one_column_is_one_target(motion):
 
 
 @pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.ExtrapolationWarning")
-def test_cross_validation_judges_all_targets(motion):
+def test_cross_validation_scores_all_targets(motion):
     X, Y = motion
     model = SymbolicRegressor(max_evaluations=SOME, random_state=0)
     assert cross_val_score(model, X, Y, cv=2).min() > 0.99
@@ -143,7 +143,7 @@ def test_targets_are_named_or_numbered():
         assert output_names(single) is None
 
 
-def test_text_in_a_target_is_named():
+def test_text_in_a_target_is_named_in_the_error():
     Y = pd.DataFrame({"p": [1.0, 2.0], "q": ["1", "many"]})
     with pytest.raises(ValueError, match="y is not numeric: it contains 'many'"):
         SymbolicRegressor().fit([[1.0], [2.0]], Y)
@@ -153,20 +153,20 @@ def test_stop_ends_the_search_that_runs_and_those_to_come(motion):
     model = SymbolicRegressor(random_state=0)
 
     @dataclass(frozen=True)
-    class Asking(FTG):
-        """FTG during which somebody asks for the end."""
+    class Stopping(FTG):
+        """FTG that requests a stop at every step."""
 
         def step(self, problem, state, budget):
             assert model.stop()
             return super().step(problem, state, budget)
 
-    model.set_params(search=Asking()).fit(*motion)
+    model.set_params(search=Stopping()).fit(*motion)
     assert model.stop_reason_[0] == "stopped"
     assert model.estimators_[1].time_limit == 0.0
     assert not model.stop()
 
 
-def test_a_warm_start_goes_on_with_every_target(motion):
+def test_a_warm_start_continues_every_target(motion):
     X, Y = motion
     Y = np.sin(5.0 * Y)
     model = SymbolicRegressor(max_evaluations=2000, warm_start=True, random_state=0).fit(X, Y)
@@ -176,16 +176,16 @@ def test_a_warm_start_goes_on_with_every_target(motion):
     assert all(one.evaluations_ > some for one, some in zip(model.estimators_, before, strict=True))
 
 
-def test_every_target_has_a_run_of_its_own_which_can_go_on_with_its_column(motion, tmp_path):
+def test_every_target_has_its_own_run_which_resumes_with_its_column(motion, tmp_path):
     X, Y = motion
     model = SymbolicRegressor(FTG(max_terms=2), run_dir=tmp_path, random_state=0).fit(X, Y)
     folders = [one.run_path_ for one in model.estimators_]
     assert len(set(folders)) == 2
-    with pytest.raises(ValueError, match="a run has one target; give the column of y that it is about"):
+    with pytest.raises(ValueError, match="a run has one target; pass its column of y only"):
         SymbolicRegressor.resume(folders[0], X, Y, search=FTG(max_terms=2))
 
 
-def test_a_fit_that_fails_leaves_nothing_running(motion):
+def test_a_fit_that_fails_leaves_no_running_fit(motion):
     X, Y = motion
     model = SymbolicRegressor(operators=["sine"])
     with pytest.raises(ValueError, match="did you mean 'sin'"):

@@ -1,4 +1,4 @@
-"""Whatever cannot be written, the result of a search is kept."""
+"""Failed writes never discard the result of a fit."""
 
 import json
 
@@ -41,7 +41,7 @@ def test_every_content_is_encoded_as_json_that_strict_readers_accept(content):
 
 
 @given(st.floats())
-def test_exact_numbers_come_back_whatever_they_are(number):
+def test_exact_values_are_restored_bit_for_bit(number):
     back = float(json.loads(json.dumps(plain(number, exact=True), allow_nan=False)))
     assert back == number or np.isnan(number)
 
@@ -52,7 +52,7 @@ def test_the_error_of_an_equation_without_a_value_is_infinite_and_its_interval_t
     assert conformal_quantile(scores, 0.7) == np.inf
 
 
-def test_infinite_calibration_scores_are_saved_and_come_back(tmp_path):
+def test_infinite_calibration_scores_are_saved_and_restored(tmp_path):
     regressor, X, y = small()
     regressor.fit(X, y)
     regressor.scores_ = [absolute_errors(np.array([1.0, np.nan])) for _ in regressor.models_]
@@ -79,7 +79,7 @@ def test_a_constant_target_has_an_exact_equation_on_any_number_of_rows(n, value,
     "search", [FTG(max_terms=2), OnePlusLambda(), CanonicalGP(10)], ids=lambda s: type(s).__name__
 )
 @pytest.mark.parametrize("n", [2, 5])
-def test_other_searches_take_a_constant_target_too(search, n):
+def test_other_searches_accept_a_constant_target_too(search, n):
     regressor = SymbolicRegressor(search, random_state=0, max_traverses=500).fit(np.ones((n, 1)), np.ones(n))
     assert regressor.get_best()["r2"] == 1.0
 
@@ -117,7 +117,7 @@ def test_a_row_that_cannot_be_written_is_left_out_of_the_file_and_a_warning_name
     assert str(again.model_) == str(regressor.models_[regressor.best_index_])
 
 
-def test_a_chosen_equation_that_cannot_be_written_is_refused_in_a_sentence(tmp_path):
+def test_a_chosen_equation_that_cannot_be_written_is_refused_with_one_sentence(tmp_path):
     regressor, X, y = small()
     regressor.fit(X, y)
     with pytest.raises(ModelFileError, match="the chosen equation cannot be written"):
@@ -134,9 +134,7 @@ def test_a_run_without_a_model_file_still_has_its_table(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("error", "status"), [(RuntimeError, FAILED), (KeyboardInterrupt, INTERRUPTED)])
-def test_a_run_that_ends_with_an_error_has_failed_and_one_that_was_left_is_interrupted(
-    error, status, tmp_path, monkeypatch
-):
+def test_a_run_that_raises_has_failed_and_an_aborted_run_is_interrupted(error, status, tmp_path, monkeypatch):
     def fail(self):
         raise error("no memory left")
 

@@ -1,4 +1,4 @@
-"""SymbolicRegressor: what a user of scikit-learn expects, and what we promise beyond it."""
+"""SymbolicRegressor: the conventions of scikit-learn, and the guarantees of this package."""
 
 import pickle
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from fouriertree import FTG, GramSVD, Hybrid, PrimitiveSet, SymbolicRegressor
 from fouriertree.estimators.fitted import ExtrapolationWarning
 from fouriertree.search.hybrid.hybrid import LAW
 
-#: candidates that are looked at in a moment; without a limit, noise is searched for as long as there are ideas
+#: evaluations that take a moment; without a limit, a search on noise ends only when all strategies have run
 SOME = 60_000
 LAW_OF_A_PENDULUM = "-0.4*velocity - 19.62*sin(angle)"
 
@@ -24,12 +24,12 @@ LAW_OF_A_PENDULUM = "-0.4*velocity - 19.62*sin(angle)"
 # Rows of weight zero are predicted, too, and may lie outside of the others.
 @pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.ExtrapolationWarning")
 @parametrize_with_checks([SymbolicRegressor(max_evaluations=SOME)])
-def test_scikit_learn_finds_nothing_to_object_to(estimator, check):
+def test_the_estimator_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 
 
 @parametrize_with_checks([SymbolicRegressor(FTG(max_terms=6, best_of=500))])
-def test_scikit_learn_finds_nothing_to_object_to_in_another_search(estimator, check):
+def test_the_estimator_checks_of_scikit_learn_pass_with_another_search(estimator, check):
     check(estimator)
 
 
@@ -52,7 +52,7 @@ def noisy():
     return X, X[:, 0] * X[:, 1] + rng.normal(size=80)
 
 
-def test_an_exact_law_is_found_and_reads_like_the_law(fitted, pendulum):
+def test_an_exact_law_is_recovered_and_printed_as_the_law(fitted, pendulum):
     assert fitted.get_best()["equation"] == LAW_OF_A_PENDULUM
     assert fitted.stop_reason_ == LAW
     assert fitted.score(*pendulum) == 1.0
@@ -88,7 +88,7 @@ def test_equations_has_a_row_per_complexity_and_losses_fall(noisy, search):
 
 
 @pytest.mark.parametrize("n", [19, 20])
-def test_rows_are_held_back_where_there_are_enough(noisy, n):
+def test_there_is_a_validation_set_if_there_are_enough_rows(noisy, n):
     X, y = noisy
     model = SymbolicRegressor(max_evaluations=SOME, random_state=0).fit(X[:n], y[:n])
     assert np.isnan(model.equations_["validation_loss"]).all() == (n < 20)
@@ -121,7 +121,7 @@ def test_repr_is_that_of_scikit_learn_before_and_after_fit(fitted):
     assert "SymbolicRegressor" in fitted._repr_html_()
 
 
-def test_formulas_come_as_sympy_and_latex(fitted):
+def test_equations_have_sympy_and_latex_forms(fitted):
     import sympy
 
     angle, velocity = sympy.symbols("angle velocity")
@@ -131,13 +131,13 @@ def test_formulas_come_as_sympy_and_latex(fitted):
     assert fitted.sympy(index=0).is_number
 
 
-def test_a_row_that_does_not_exist_is_named(fitted, pendulum):
+def test_the_error_for_a_missing_row_names_it(fitted, pendulum):
     last = len(fitted.equations_) - 1
     with pytest.raises(IndexError, match=f"there is no row 70; equations_ has rows 0 to {last}"):
         fitted.predict(pendulum[0], index=70)
 
 
-def test_among_equally_good_rows_the_shortest_is_chosen(noisy):
+def test_among_equally_good_equations_the_simplest_is_chosen(noisy):
     X, _ = noisy
     model = SymbolicRegressor(target_loss=0.0, max_terms=4, random_state=0).fit(X, 2.0 * X[:, 0])
     assert model.get_best()["equation"] == "2*x0"
@@ -145,7 +145,7 @@ def test_among_equally_good_rows_the_shortest_is_chosen(noisy):
 
 
 @pytest.mark.parametrize("names", [["with space", "per%cent"], ["größe", "`tick`"], ["sin", "x0"]])
-def test_names_of_columns_are_kept_as_they_are(names):
+def test_feature_names_are_kept_unchanged(names):
     X = pd.DataFrame(np.random.default_rng(0).uniform(-2, 2, (60, 2)), columns=names)
     model = SymbolicRegressor(random_state=0).fit(X, 3.0 * X[names[0]] - X[names[1]])
     assert list(model.feature_names_in_) == names
@@ -155,7 +155,7 @@ def test_names_of_columns_are_kept_as_they_are(names):
     assert model.score(X, 3.0 * X[names[0]] - X[names[1]]) == 1.0
 
 
-def test_feature_names_name_the_columns_of_an_array(noisy):
+def test_feature_names_name_the_features_of_an_array(noisy):
     X, _ = noisy
     model = SymbolicRegressor(feature_names=["a", "b", "c"], random_state=0).fit(X, X[:, 1])
     assert model.get_best()["equation"] == "b"
@@ -190,7 +190,7 @@ def test_a_row_of_weight_k_is_that_row_k_times(noisy, settings):
         np.testing.assert_array_equal(weighted.box_, other.box_)
 
 
-def test_weights_that_are_all_the_same_are_none(noisy):
+def test_equal_weights_are_no_weights(noisy):
     X, y = noisy
     plain = SymbolicRegressor(max_evaluations=3000, random_state=0).fit(X, y)
     twice = SymbolicRegressor(max_evaluations=3000, random_state=0).fit(X.repeat(2, axis=0), y.repeat(2))
@@ -207,7 +207,7 @@ def test_the_scale_of_the_weights_changes_nothing(noisy):
     assert list(one.equations_["equation"]) == list(other.equations_["equation"])
 
 
-def test_a_seed_repeats_a_run_and_seed_remembers_it(noisy):
+def test_a_seed_repeats_a_run_and_is_stored_in_seed(noisy):
     first = SymbolicRegressor(max_evaluations=SOME).fit(*noisy)
     again = SymbolicRegressor(max_evaluations=SOME, random_state=first.seed_).fit(*noisy)
     pd.testing.assert_frame_equal(first.equations_, again.equations_, check_exact=True)
@@ -273,7 +273,7 @@ def assert_a_constant_comes_first(model, X, y):
     assert np.isfinite(model.predict(X)).all()
     first = model.predict(X, index=0)
     assert np.ptp(first) == 0.0
-    # Or a short number that describes the data as well.
+    # Or a short constant of about the same description length.
     assert first[0] == pytest.approx(y.mean(), abs=0.2 * y.std())
 
 
@@ -290,14 +290,14 @@ def test_a_time_limit_is_kept(noisy):
         assert model.stop_reason_ == "time used up"
 
 
-def test_a_search_that_is_given_is_used(noisy):
+def test_a_search_that_is_passed_is_used(noisy):
     search = FTG(projector=GramSVD(), max_terms=3)
     model = SymbolicRegressor(search, operators=PrimitiveSet.paper()).fit(*noisy)
     assert model.stop_reason_ == "all terms used"
     assert 1 <= len(model.equations_) <= 3
 
 
-def test_operators_of_your_own_appear_in_formulas():
+def test_user_defined_operators_appear_in_equations():
     operators = PrimitiveSet(["+", "*"])
     operators.add("sinc", lambda a: np.sinc(a))
     X = np.random.default_rng(0).uniform(-3, 3, (60, 1))
@@ -311,7 +311,7 @@ def test_a_constant_target_gives_a_constant(noisy):
     assert model.equations_["r2"].iloc[0] == 1.0
 
 
-def test_columns_that_are_constant_add_nothing_and_the_fit_ends():
+def test_constant_features_do_not_appear_in_equations_and_the_fit_ends():
     y = np.random.default_rng(0).normal(size=30)
     model = SymbolicRegressor(random_state=0).fit(np.full((30, 2), 7.0), y)
     assert len(model.equations_) == 1
@@ -321,7 +321,7 @@ def test_columns_that_are_constant_add_nothing_and_the_fit_ends():
     assert model.stop_reason_ == "none of the last 100,000 candidates was of use"
 
 
-def test_ten_thousand_columns_are_no_obstacle():
+def test_ten_thousand_features_are_fitted():
     X = np.random.default_rng(0).normal(size=(50, 10_000))
     model = SymbolicRegressor(random_state=0).fit(X, X[:, 1234] * 3.0)
     assert model.get_best()["equation"] == "3*x1234"
@@ -369,7 +369,7 @@ BAD_DATA = [
 
 
 @pytest.mark.parametrize(("X", "y", "sentence"), BAD_DATA)
-def test_data_that_cannot_be_fitted_is_refused_with_a_sentence(X, y, sentence):
+def test_data_that_cannot_be_fitted_are_refused_with_one_sentence(X, y, sentence):
     with pytest.raises(ValueError, match=sentence):
         SymbolicRegressor().fit(X, y)
 
@@ -388,13 +388,13 @@ BAD_SETTINGS = [
 
 
 @pytest.mark.parametrize(("settings", "sentence"), BAD_SETTINGS)
-def test_settings_that_make_no_sense_are_refused_by_fit_and_not_before(settings, sentence):
+def test_invalid_parameters_are_refused_by_fit_and_not_before(settings, sentence):
     model = SymbolicRegressor(**settings)
     with pytest.raises(ValueError, match=sentence):
         model.fit([[1.0, 2.0], [3.0, 4.0]], [1.0, 2.0])
 
 
-def test_a_search_that_is_exhausted_makes_room_for_the_next():
+def test_an_exhausted_search_is_followed_by_the_next():
     x = np.linspace(0.2, 1.2, 60)
     y = x**7 + x**13
     model = SymbolicRegressor(operators=["+", "*"], random_state=0).fit(x[:, None], y)

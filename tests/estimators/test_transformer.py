@@ -17,7 +17,7 @@ FEW = 1000
 
 
 @parametrize_with_checks([SymbolicTransformer(max_evaluations=FEW, max_terms=4)])
-def test_scikit_learn_finds_nothing_to_object_to(estimator, check):
+def test_the_estimator_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C, `stop` and limits on memory: what they leave behind is whole, or nothing."""
+"""Ctrl-C, `stop` and memory limits: the regressor is fitted, or unchanged."""
 
 import os
 import pickle
@@ -26,7 +26,7 @@ AT_ONCE = 5.0  #: seconds that a busy machine may take for what should take a fr
 
 @pytest.fixture(scope="module")
 def noise():
-    """A table without a law, in which a search goes on for long; and everything is compiled."""
+    """A table without a law, on which a search takes long; everything is compiled."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(500, 4)), rng.normal(size=500)
     SymbolicRegressor(max_evaluations=1000, random_state=0).fit(X, y)
@@ -35,7 +35,7 @@ def noise():
 
 @pytest.fixture(autouse=True)
 def own_handler():
-    """Whatever a test does, the handler of Ctrl-C is Python's again afterwards."""
+    """After every test, the handler of SIGINT is Python's default."""
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals arrive in the main thread")
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -43,11 +43,11 @@ def own_handler():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def press_ctrl_c():
+def send_ctrl_c():
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def later(seconds, action=press_ctrl_c):
+def later(seconds, action=send_ctrl_c):
     timer = threading.Timer(seconds, action)
     timer.start()
     return timer
@@ -55,7 +55,7 @@ def later(seconds, action=press_ctrl_c):
 
 @dataclass(frozen=True)
 class Sleeping(FTG):
-    """FTG with steps that take so long; presses Ctrl-C at the beginning of each."""
+    """FTG with steps of so many seconds; Ctrl-C is sent after the start of each."""
 
     seconds: float = 30.0
     presses: tuple[float, ...] = (0.0,)
@@ -72,8 +72,8 @@ class Sleeping(FTG):
         return super().step(problem, state, budget)
 
 
-def assert_whole(model, X, tmp_path):
-    """All that a fitted regressor can do, it does."""
+def assert_fitted(model, X, tmp_path):
+    """Assert that a regressor is completely fitted: it predicts, saves, loads and pickles."""
     assert np.isfinite(model.predict(X)).all()
     assert len(model.models_) == len(model.equations_) == len(model.scores_)
     model.save(tmp_path / "model.json")
@@ -89,10 +89,10 @@ def test_ctrl_c_during_a_fit_keeps_the_best_so_far(noise, tmp_path):
     model = SymbolicRegressor(random_state=0).fit(*noise)
     timer.join()
     assert model.stop_reason_ == "interrupted"
-    assert_whole(model, noise[0], tmp_path)
+    assert_fitted(model, noise[0], tmp_path)
 
 
-def test_another_ctrl_c_raises_at_once_and_the_regressor_is_what_it_was(noise):
+def test_a_second_ctrl_c_raises_at_once_and_the_regressor_is_unchanged(noise):
     X, y = noise
     model = SymbolicRegressor(max_evaluations=1000, random_state=0).fit(X, y)
     before, values = dict(vars(model)), model.predict(X)
@@ -105,7 +105,7 @@ def test_another_ctrl_c_raises_at_once_and_the_regressor_is_what_it_was(noise):
     np.testing.assert_array_equal(model.predict(X), values)
 
 
-def test_two_signals_of_one_press_end_the_search_and_do_not_leave(noise):
+def test_two_signals_of_one_ctrl_c_end_the_search_and_do_not_abort(noise):
     search = Sleeping(seconds=0.3, presses=(0.0, SAME_SIGNAL_SECONDS / 10))
     model = SymbolicRegressor(search, random_state=0).fit(*noise)
     assert model.stop_reason_ == "interrupted"
@@ -114,7 +114,7 @@ def test_two_signals_of_one_press_end_the_search_and_do_not_leave(noise):
 @pytest.mark.parametrize("where", ["compile_kernels_of", "draw_seed"])
 def test_ctrl_c_before_the_search_raises_and_leaves_an_unfitted_regressor(noise, monkeypatch, where):
     # The compiler works in another thread, and the signal arrives in this one.
-    monkeypatch.setattr(single_fit, where, lambda *_: (press_ctrl_c(), time.sleep(0.1)))
+    monkeypatch.setattr(single_fit, where, lambda *_: (send_ctrl_c(), time.sleep(0.1)))
     model = SymbolicRegressor()
     before = dict(vars(model))
     with pytest.raises(KeyboardInterrupt):
@@ -122,7 +122,7 @@ def test_ctrl_c_before_the_search_raises_and_leaves_an_unfitted_regressor(noise,
     assert vars(model) == before
 
 
-def test_in_a_loop_of_fits_one_press_ends_one_and_another_soon_after_leaves(noise):
+def test_in_a_loop_of_fits_one_ctrl_c_ends_one_fit_and_another_soon_after_ends_the_loop(noise):
     ended = []
 
     def loop():
@@ -134,13 +134,13 @@ def test_in_a_loop_of_fits_one_press_ends_one_and_another_soon_after_leaves(nois
     assert ended == ["interrupted"]
 
 
-def test_presses_far_apart_end_one_fit_each(noise, monkeypatch):
+def test_interrupts_far_apart_end_one_fit_each(noise, monkeypatch):
     monkeypatch.setattr(stopping, "REPEATED_INTERRUPT_SECONDS", 0.1)
     fits = [SymbolicRegressor(Sleeping(seconds=0.3), random_state=0).fit(*noise) for _ in range(2)]
     assert [one.stop_reason_ for one in fits] == ["interrupted"] * 2
 
 
-def test_what_must_not_be_disturbed_goes_on_while_ctrl_c_leaves():
+def test_uninterrupted_work_continues_while_ctrl_c_raises():
     begun, ended = threading.Event(), threading.Event()
 
     def work():
@@ -156,20 +156,20 @@ def test_what_must_not_be_disturbed_goes_on_while_ctrl_c_leaves():
     assert ended.wait(AT_ONCE)
 
 
-def test_an_error_of_undisturbed_work_is_raised():
+def test_an_error_in_uninterrupted_work_is_raised():
     with pytest.raises(ZeroDivisionError):
         uninterrupted(lambda: 1 // 0)
 
 
-def test_ctrl_c_while_the_table_is_made_changes_no_reason(noise, monkeypatch, tmp_path):
+def test_ctrl_c_while_the_table_is_made_does_not_change_the_stop_reason(noise, monkeypatch, tmp_path):
     made = FitPipeline.table
-    monkeypatch.setattr(FitPipeline, "table", lambda self: (press_ctrl_c(), made(self))[1])
+    monkeypatch.setattr(FitPipeline, "table", lambda self: (send_ctrl_c(), made(self))[1])
     model = SymbolicRegressor(max_evaluations=1000, random_state=0).fit(*noise)
     assert model.stop_reason_ == "evaluations used up"
-    assert_whole(model, noise[0], tmp_path)
+    assert_fitted(model, noise[0], tmp_path)
 
 
-def test_a_handler_that_somebody_has_set_is_left_alone(noise):
+def test_a_signal_handler_of_the_caller_is_not_replaced(noise):
     seen = []
     signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
     try:
@@ -183,7 +183,7 @@ def test_a_handler_that_somebody_has_set_is_left_alone(noise):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_ctrl_c_at_a_random_moment_leaves_a_whole_regressor_or_an_unfitted_one(noise, tmp_path, seed):
+def test_ctrl_c_at_a_random_time_leaves_a_fitted_regressor_or_an_unfitted_one(noise, tmp_path, seed):
     model = SymbolicRegressor(max_evaluations=3000, random_state=0)
     timer = later(np.random.default_rng(seed).uniform(0.0, 0.4))
     try:
@@ -193,7 +193,7 @@ def test_ctrl_c_at_a_random_moment_leaves_a_whole_regressor_or_an_unfitted_one(n
     except KeyboardInterrupt:
         assert not hasattr(model, "n_features_in_") or hasattr(model, "seconds_")
     if hasattr(model, "stop_reason_"):
-        assert_whole(model, noise[0], tmp_path)
+        assert_fitted(model, noise[0], tmp_path)
 
 
 # Another thread ---------------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ def test_stop_ends_a_fit_in_another_thread_which_keeps_the_best_so_far(noise, tm
     assert model.stop()
     thread.join(AT_ONCE)
     assert model.stop_reason_ == "stopped"
-    assert_whole(model, noise[0], tmp_path)
+    assert_fitted(model, noise[0], tmp_path)
 
 
 def test_stop_without_a_fit_does_nothing(noise):
@@ -242,8 +242,8 @@ def test_a_loss_that_needs_two_searches_is_stopped_in_the_first(noise):
     assert model.stop_reason_ == "stopped"
 
 
-# The parts --------------------------------------------------------------------------------------------------
-def test_the_first_reason_to_stop_stands():
+# Parts ------------------------------------------------------------------------------------------------------
+def test_the_first_stop_reason_is_kept():
     stop = Stop()
     stop.start_search(lambda: "memory used up")
     stop.request("stopped")
@@ -251,7 +251,7 @@ def test_the_first_reason_to_stop_stands():
     assert stop() == "stopped"
 
 
-def test_presses_that_follow_each_other_at_once_are_one(monkeypatch):
+def test_signals_in_quick_succession_count_as_one(monkeypatch):
     clock = iter([1.0, 1.0 + 0.5 * SAME_SIGNAL_SECONDS, 1.0 + 2.0 * SAME_SIGNAL_SECONDS])
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
     presses = InterruptCounter()
@@ -260,8 +260,8 @@ def test_presses_that_follow_each_other_at_once_are_one(monkeypatch):
 
 
 # Memory -----------------------------------------------------------------------------------------------------
-def test_a_limit_below_what_the_process_holds_is_refused_with_both_figures(noise):
-    with pytest.raises(ValueError, match=r"memory_limit is 10 MB, but the process holds \d{2,} MB already"):
+def test_a_limit_below_the_memory_of_the_process_is_refused_with_both_values(noise):
+    with pytest.raises(ValueError, match=r"memory_limit is 10 MB, but the process uses \d{2,} MB already"):
         SymbolicRegressor(memory_limit=10).fit(*noise)
 
 
@@ -271,7 +271,7 @@ def test_a_search_ends_when_memory_is_used_up(noise, monkeypatch, tmp_path):
     model = SymbolicRegressor(memory_limit=200, random_state=0).fit(*noise)
     assert model.stop_reason_ == "memory used up"
     assert next(held, None) is None
-    assert_whole(model, noise[0], tmp_path)
+    assert_fitted(model, noise[0], tmp_path)
 
 
 def test_the_memory_of_the_process_is_measured():
@@ -315,8 +315,8 @@ def test_a_fit_that_would_need_more_memory_stays_near_its_limit(search, megabyte
     assert float(above) < 50.0
 
 
-# Hours of pressing keys -------------------------------------------------------------------------------------
-# Compiles from scratch, and is interrupted while it does and later; in the end, everything works.
+# Random interrupts ------------------------------------------------------------------------------------------
+# Compiles without a cache, and is interrupted during and after compilation; the last fit is not interrupted.
 PRESSED = """
 import os, signal, sys, threading
 import numpy as np
@@ -325,7 +325,7 @@ rng = np.random.default_rng(int(sys.argv[1]))
 X = rng.uniform(1, 3, (200, 2))
 y = 2 * np.sin(X[:, 0]) * X[:, 1]
 noisy = y + 0.1 * rng.normal(size=200)
-outcomes = {"left": 0, "interrupted": 0, "other": 0}
+outcomes = {"aborted": 0, "interrupted": 0, "other": 0}
 for number in range(int(sys.argv[2])):
     model = SymbolicRegressor(max_evaluations=100_000, random_state=0)
     timer = threading.Timer(rng.uniform(0.0, 3.0), os.kill, (os.getpid(), signal.SIGINT))
@@ -344,14 +344,14 @@ for number in range(int(sys.argv[2])):
         outcomes["interrupted" if model.stop_reason_ == "interrupted" else "other"] += 1
     else:
         assert not hasattr(model, "n_features_in_")
-        outcomes["left"] += 1
+        outcomes["aborted"] += 1
 print(outcomes, file=sys.stderr)
 print(SymbolicRegressor(random_state=0).fit(X, y).get_best()["equation"])
 """
 
 
 @pytest.mark.slow
-def test_ctrl_c_at_thirty_random_moments_also_while_compiling_never_breaks_anything(tmp_path):
+def test_ctrl_c_at_thirty_random_times_also_while_compiling_leaves_consistent_states(tmp_path):
     done = in_a_process(PRESSED, "0", "30", NUMBA_CACHE_DIR=str(tmp_path))
     assert done.stdout == "2*x1*sin(x0)\n"
     assert "Traceback" not in done.stderr

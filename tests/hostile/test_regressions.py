@@ -67,7 +67,7 @@ def test_a_sum_of_more_addends_than_python_has_frames_is_taken_apart_in_order():
     assert model.n_terms == 5003
 
 
-def test_a_guess_with_thousands_of_unknown_numbers_is_read_at_once():
+def test_a_guess_with_thousands_of_free_parameters_is_parsed_at_once():
     text = "+".join(f"a{i}*u" for i in range(3000))
     assert seconds(lambda: parse_guesses([text], ["u"], PrimitiveSet.default())) < 5.0
 
@@ -83,7 +83,7 @@ def test_a_guess_with_thousands_of_unknown_numbers_is_read_at_once():
         (np.where(X > 1.0, 10**400, X.astype(object)), "beyond the range of float64"),
         (np.where(X > 1.0, pd.NA, X.astype(object)), "has a missing value"),
         (pd.DataFrame(X, columns=["a", "a"]), "2 columns are called 'a'"),
-        (pd.DataFrame(X, columns=pd.Index(["\ud800", "b"], dtype=object)), "half of a character"),
+        (pd.DataFrame(X, columns=pd.Index(["\ud800", "b"], dtype=object)), "has a lone surrogate"),
     ],
 )
 def test_a_table_that_is_not_numeric_is_refused(table, sentence):
@@ -184,7 +184,7 @@ def test_a_file_with_an_unknown_parameter_is_damaged(tmp_path, parameters, sente
 
 def test_a_file_with_a_duplicate_key_is_damaged():
     content = model_files()[0].replace(b'"chosen": ', b'"chosen": 0, "chosen": ')
-    with pytest.raises(ModelFileError, match="says the same thing twice"):
+    with pytest.raises(ModelFileError, match="has the same key twice"):
         from_bytes(content)
 
 

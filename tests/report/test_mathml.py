@@ -101,7 +101,7 @@ def grown(children):
 
 @given(st.recursive(LEAVES, grown, max_leaves=8))
 @settings(deadline=None, max_examples=60)
-def test_a_typeset_formula_has_the_values_of_the_formula(text):
+def test_a_typeset_equation_has_the_values_of_the_expression(text):
     expression = parse(text)
     with np.errstate(all="ignore"):
         expected = expression.evaluate(X)
@@ -147,7 +147,7 @@ def test_between_words_a_product_has_a_sign():
     assert "⋅" not in formula(Model.from_expression(product), "y")
 
 
-def test_protected_operators_are_cases_without_a_trace_of_our_own_names():
+def test_protected_operators_are_typeset_as_cases_without_internal_names():
     printed = formula(Model.from_expression(parse("pdiv(x0*x1, x1) + plog(x0)"), ("a", "b")), "y")
     assert printed.count("otherwise") == 2
     assert "column" not in printed
@@ -157,7 +157,7 @@ def test_protected_operators_are_cases_without_a_trace_of_our_own_names():
 @pytest.mark.parametrize(
     "name", ["<b>", '"', "&amp;", "a b", "日本", "e", "sin", "True", "columnaaaaaa", "x 1"]
 )
-def test_a_name_comes_back_as_it_was(name):
+def test_a_name_round_trips(name):
     printed = formula(Model.from_expression(parse("2*sin(x0)"), (name,)), name)
     texts = [
         element.text
@@ -168,7 +168,7 @@ def test_a_name_comes_back_as_it_was(name):
     assert texts.count(name) == 2 + (name == "sin")
 
 
-def test_an_operator_of_ones_own_is_typeset_as_a_function():
+def test_a_user_defined_operator_is_typeset_as_a_function():
     operators = PrimitiveSet(["add"])
     operators.add("half", lambda a: 0.5 * a)
     operators.add("drag", lambda a: a * abs(a), forms={"latex": r"\frac{{a}}{{a}}"})

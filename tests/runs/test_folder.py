@@ -1,4 +1,4 @@
-"""A run folder is written whole, is never written twice at a time, and forgives the disk."""
+"""Run folders: atomic writes, one writer at a time, and failed writes that do not end a fit."""
 
 import json
 import os
@@ -22,7 +22,7 @@ def folder(tmp_path):
     folder.close()
 
 
-def test_a_run_says_who_it_is(folder):
+def test_a_run_has_an_id_and_metadata(folder):
     again = RunFolder.open(folder.path)
     assert again.metadata["seed"] == 7
     assert again.metadata["id"] == folder.id == folder.path.name
@@ -30,7 +30,7 @@ def test_a_run_says_who_it_is(folder):
 
 def test_two_checkpoints_are_kept_and_the_newest_is_read(folder):
     for k in range(5):
-        folder.keep({"k": k})
+        folder.write_checkpoint({"k": k})
         assert len(folder.checkpoints()) == min(k + 1, 2)
     assert folder.latest().content == {"k": 4}
 
@@ -38,38 +38,38 @@ def test_two_checkpoints_are_kept_and_the_newest_is_read(folder):
 @pytest.mark.parametrize(
     "damage", [lambda data: data[:-1], lambda data: b"", lambda data: data[:-9] + b"x" * 9]
 )
-def test_a_damaged_checkpoint_falls_back_to_the_one_before_with_a_loud_line(folder, damage):
-    folder.keep({"k": 1})
-    folder.keep({"k": 2})
+def test_a_damaged_checkpoint_falls_back_to_the_one_before_with_a_warning(folder, damage):
+    folder.write_checkpoint({"k": 1})
+    folder.write_checkpoint({"k": 2})
     newest = folder.path / f"checkpoint-{folder.checkpoints()[-1]:06d}.ftc"
     newest.write_bytes(damage(newest.read_bytes()))
-    with pytest.warns(RunFolderWarning, match="going back to the checkpoint before it"):
+    with pytest.warns(RunFolderWarning, match="resuming from the checkpoint before it"):
         assert folder.latest().content == {"k": 1}
 
 
-def test_without_a_whole_checkpoint_there_is_none(folder):
+def test_without_an_undamaged_checkpoint_there_is_none(folder):
     assert folder.latest() is None
-    folder.keep({"k": 1})
+    folder.write_checkpoint({"k": 1})
     (folder.path / "checkpoint-000001.ftc").write_bytes(b"nothing")
     with pytest.warns(RunFolderWarning):
         assert folder.latest() is None
 
 
-def test_numbers_go_on_after_a_damaged_checkpoint(folder):
-    folder.keep({"k": 1})
-    folder.keep({"k": 2})
-    RunFolder.open(folder.path).keep({"k": 3})
+def test_checkpoint_numbers_continue_after_a_damaged_one(folder):
+    folder.write_checkpoint({"k": 1})
+    folder.write_checkpoint({"k": 2})
+    RunFolder.open(folder.path).write_checkpoint({"k": 3})
     assert folder.checkpoints() == [2, 3]
 
 
-def test_a_full_disk_is_told_once_and_costs_nothing_else(folder, monkeypatch):
+def test_a_full_disk_is_reported_once_and_the_run_continues(folder, monkeypatch):
     def full(path, content):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("fouriertree.runs.folder.write_atomically", full)
-    with pytest.warns(RunFolderWarning, match="no space left on device; the search goes on"):
-        folder.keep({"k": 1})
-    # Warnings are errors in tests: nothing more is said.
+    with pytest.warns(RunFolderWarning, match="no space left on device; the search continues"):
+        folder.write_checkpoint({"k": 1})
+    # Warnings are errors in tests: there is no second one.
     folder.write("front.csv", b"")
     folder.event("progress")
     assert folder.checkpoints() == []
@@ -97,7 +97,7 @@ def test_only_one_process_writes_and_the_lock_ends_with_the_process(folder):
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"format": "other"}', '{"format": "fouriertree-run", "version": 99}']
 )
-def test_a_folder_without_a_run_is_refused_in_a_sentence(tmp_path, text):
+def test_a_folder_without_a_run_is_refused_with_one_sentence(tmp_path, text):
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(RunError):
         RunFolder.open(tmp_path)
@@ -106,10 +106,10 @@ def test_a_folder_without_a_run_is_refused_in_a_sentence(tmp_path, text):
 
 
 @pytest.mark.parametrize("name", ["seed", "target", "data", "parameters", "result", "command"])
-def test_a_run_that_does_not_say_what_it_should_is_refused(folder, name):
+def test_a_run_with_invalid_metadata_is_refused(folder, name):
     about = json.loads((folder.path / "run.json").read_text())
     (folder.path / "run.json").write_text(json.dumps(about | {name: [1.5]}))
-    with pytest.raises(RunError, match=f"is damaged: {name} is not what it should be"):
+    with pytest.raises(RunError, match=f"is damaged: {name} has the wrong type"):
         RunFolder.open(folder.path)
     assert list_runs(folder.path.parent) == []
 
@@ -146,13 +146,13 @@ def test_a_running_run_is_not_removed(folder):
     assert folder.path.is_dir()
 
 
-def test_a_store_without_runs_says_so(tmp_path):
+def test_an_empty_store_is_reported(tmp_path):
     assert list_runs(tmp_path / "missing") == []
     with pytest.raises(RunError, match="there are no runs"):
         find_run(tmp_path, "last")
 
 
-# When -------------------------------------------------------------------------------------------------------
+# Times ------------------------------------------------------------------------------------------------------
 class Clock:
     now = 0.0
 
@@ -160,16 +160,16 @@ class Clock:
         return self.now
 
 
-def test_checkpoints_come_often_at_first_and_seldom_later(folder):
+def test_checkpoints_are_frequent_at_first_and_rare_later(folder):
     clock = Clock()
     checkpoints = Checkpoints(folder, clock)
     assert not checkpoints.due
     clock.now = SOONEST
     assert checkpoints.due
-    checkpoints.keep({"k": 1})
+    checkpoints.write({"k": 1})
     assert not checkpoints.due
     clock.now = 10_000.0
-    checkpoints.keep({"k": 2})
+    checkpoints.write({"k": 2})
     clock.now += LATEST - 0.1
     assert not checkpoints.due
     clock.now += 0.2
@@ -179,8 +179,8 @@ def test_checkpoints_come_often_at_first_and_seldom_later(folder):
 def test_expensive_checkpoints_are_rare(folder, monkeypatch):
     clock = Clock()
     checkpoints = Checkpoints(folder, clock)
-    monkeypatch.setattr(folder, "keep", lambda content: setattr(clock, "now", clock.now + 3.0))
-    checkpoints.keep({})
+    monkeypatch.setattr(folder, "write_checkpoint", lambda content: setattr(clock, "now", clock.now + 3.0))
+    checkpoints.write({})
     clock.now += 59.0
     assert not checkpoints.due
     clock.now += 2.0

@@ -1,4 +1,4 @@
-"""A disk without room ends the writing with a warning, and not the fit."""
+"""On a full disk, a fit continues without its run folder, with a warning."""
 
 import os
 import subprocess
@@ -31,20 +31,20 @@ def table():
     return X, np.sin(X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=60)
 
 
-def test_a_full_disk_costs_the_record_and_not_the_model(small_disk, monkeypatch):
+def test_a_full_disk_loses_the_run_folder_and_not_the_model(small_disk, monkeypatch):
     monkeypatch.setattr(Checkpoints, "due", property(lambda self: True))
     X, y = table()
     settings = {"max_evaluations": 600_000, "random_state": 0}
-    with pytest.warns(RunFolderWarning, match="no space left on device; the search goes on"):
+    with pytest.warns(RunFolderWarning, match="no space left on device; the search continues"):
         written = SymbolicRegressor(run_dir=small_disk / "runs", **settings).fit(X, y)
     assert written.model_.text() == SymbolicRegressor(**settings).fit(X, y).model_.text()
-    # What is there is whole: checkpoints that can be read, and no half-written files.
+    # What was written is complete: readable checkpoints, and no temporary files.
     folder = RunFolder.open(written.run_path_)
     assert folder.latest() is not None
     assert not list(written.run_path_.glob(".*.part"))
 
 
-def test_a_disk_that_is_full_from_the_start_costs_only_the_record(small_disk):
+def test_a_disk_that_is_full_from_the_start_loses_the_run_folder_only(small_disk):
     (small_disk / "filler").write_bytes(b"x" * 40_960)
     X, y = table()
     with pytest.warns(RunFolderWarning):

@@ -1,4 +1,4 @@
-"""A run that was killed goes on to the same formulas, bit for bit; data that changed are refused."""
+"""Killed runs resume bit-identically; changed data are refused."""
 
 import json
 import shutil
@@ -30,13 +30,13 @@ def outcome(regressor):
 
 @pytest.fixture
 def every_checkpoint(monkeypatch):
-    """Write a checkpoint at every step that ends at rest, and keep them all."""
+    """Write a checkpoint after every step that allows one, and keep them all."""
     monkeypatch.setattr(Checkpoints, "due", property(lambda self: True))
     monkeypatch.setattr(folders, "GENERATIONS", 10_000)
 
 
 def killed_at(run, number, place):
-    """The folder as it was after checkpoint `number`: `run` goes on existing."""
+    """A copy of the folder as it was after checkpoint `number`."""
     copy = place / f"{run.name}-{number}"
     shutil.copytree(run, copy)
     for path in copy.glob("checkpoint-*"):
@@ -58,21 +58,21 @@ SEARCHES = {
 
 
 @pytest.mark.parametrize("settings", SEARCHES.values(), ids=SEARCHES)
-def test_a_killed_run_goes_on_to_the_same_end(settings, tmp_path, every_checkpoint, monkeypatch):
+def test_a_killed_run_resumes_bit_identically(settings, tmp_path, every_checkpoint, monkeypatch):
     X, y = table(40)
     whole = SymbolicRegressor(run_dir=tmp_path / "runs", random_state=3, **settings).fit(X, y)
     numbers = RunFolder.open(whole.run_path_).checkpoints()
     assert len(numbers) >= 3
     monkeypatch.setattr(Checkpoints, "due", property(lambda self: False))
-    given = {"search": settings["search"]} if "search" in settings else {}
+    changes = {"search": settings["search"]} if "search" in settings else {}
     for number in [0, numbers[0], numbers[len(numbers) // 2], numbers[-1]]:
         run = killed_at(whole.run_path_, number, tmp_path)
-        resumed = SymbolicRegressor.resume(run, X, y, **given)
+        resumed = SymbolicRegressor.resume(run, X, y, **changes)
         assert outcome(resumed) == outcome(whole)
         assert RunFolder.open(run).status == "finished"
 
 
-def test_gp_has_no_checkpoints_and_starts_again(tmp_path):
+def test_gp_has_no_checkpoints_and_restarts(tmp_path):
     from fouriertree.search import OnePlusLambda
 
     X, y = table(50)
@@ -83,7 +83,7 @@ def test_gp_has_no_checkpoints_and_starts_again(tmp_path):
     assert outcome(resumed) == outcome(whole)
 
 
-def test_a_run_is_not_changed_by_being_written_down(tmp_path, every_checkpoint):
+def test_recording_a_run_does_not_change_its_result(tmp_path, every_checkpoint):
     X, y = table(40)
     settings = {"max_evaluations": 300_000, "random_state": 3}
     written = SymbolicRegressor(run_dir=tmp_path, **settings).fit(X, y)
@@ -96,7 +96,7 @@ def run(tmp_path):
     return SymbolicRegressor(run_dir=tmp_path, max_evaluations=300_000, random_state=1).fit(X, y)
 
 
-def test_a_run_folder_tells_what_was_done(run):
+def test_a_run_folder_records_options_events_and_results(run):
     path = run.run_path_
     about = json.loads((path / "run.json").read_text())
     assert about["status"] == "finished"
@@ -114,7 +114,7 @@ def test_a_run_folder_tells_what_was_done(run):
     assert {"accepted", "search ended", "finished"} <= kinds
 
 
-def test_a_resumed_run_has_the_time_that_is_left_and_tells_its_new_limits(
+def test_a_resumed_run_has_the_remaining_time_and_records_its_new_limits(
     tmp_path, every_checkpoint, monkeypatch
 ):
     X, y = table(40)
@@ -136,7 +136,7 @@ def test_a_resumed_run_has_the_time_that_is_left_and_tells_its_new_limits(
     SymbolicRegressor.resume(run, X, y, time_limit=1000.0)
     [(budget, start)] = budgets
     assert start.seconds == 499.0
-    # 500 seconds are left but for what it takes to begin and to write the table.
+    # 500 seconds are left, less the time for starting and for making the table.
     assert 400.0 < budget.time_limit - start.seconds < 500.0
     assert RunFolder.open(run).metadata["parameters"]["time_limit"] == 1000.0
 
@@ -149,35 +149,35 @@ def test_other_data_are_refused(run, tmp_path):
         SymbolicRegressor.resume(run.run_path_, X, changed)
 
 
-def test_a_damaged_newest_checkpoint_costs_some_time_and_nothing_else(tmp_path, every_checkpoint):
+def test_a_damaged_newest_checkpoint_does_not_change_the_result(tmp_path, every_checkpoint):
     X, y = table(40)
     whole = SymbolicRegressor(run_dir=tmp_path, max_evaluations=300_000, random_state=3).fit(X, y)
     numbers = RunFolder.open(whole.run_path_).checkpoints()
     run = killed_at(whole.run_path_, numbers[-2], tmp_path)
     newest = sorted(run.glob("checkpoint-*"))[-1]
     newest.write_bytes(newest.read_bytes()[:-100])
-    with pytest.warns(RunFolderWarning, match="is damaged: its checksum does not fit"):
+    with pytest.warns(RunFolderWarning, match="is damaged: its checksum is wrong"):
         resumed = SymbolicRegressor.resume(run, X, y)
     assert outcome(resumed) == outcome(whole)
 
 
-def test_parameters_that_a_file_cannot_hold_are_asked_for(tmp_path):
+def test_parameters_that_a_file_cannot_represent_are_required(tmp_path):
     X, y = table(40)
     whole = SymbolicRegressor(search=FTG(max_terms=2), run_dir=tmp_path, random_state=0).fit(X, y)
     with pytest.raises(RunError, match="give search again"):
         SymbolicRegressor.resume(whole.run_path_, X, y)
 
 
-def test_a_store_that_cannot_be_written_costs_only_the_record(tmp_path):
+def test_a_store_that_cannot_be_written_loses_the_run_folder_only(tmp_path):
     X, y = table(40)
     (tmp_path / "file").write_text("not a folder")
-    with pytest.warns(RunFolderWarning, match="the fit continues without it"):
+    with pytest.warns(RunFolderWarning, match="fitting without it"):
         found = SymbolicRegressor(run_dir=tmp_path / "file" / "runs", max_evaluations=1000).fit(X, y)
     assert len(found.equations_) > 0
 
 
 # In memory --------------------------------------------------------------------------------------------------
-def test_warm_start_goes_on_where_the_fit_before_it_ended():
+def test_a_warm_start_continues_from_the_state_of_the_last_fit():
     X, y = table(40)
     twice = SymbolicRegressor(max_evaluations=200_000, random_state=1, warm_start=True).fit(X, y)
     first = twice.evaluations_
@@ -187,7 +187,7 @@ def test_warm_start_goes_on_where_the_fit_before_it_ended():
     assert outcome(once) == outcome(twice)
 
 
-def test_warm_start_in_pieces_ends_like_one_fit():
+def test_several_warm_starts_equal_one_fit():
     X, y = table(60)
     search = FTG(generator=SMALL)
     parts = SymbolicRegressor(search=search, max_traverses=100, random_state=2, warm_start=True).fit(X, y)
@@ -197,7 +197,7 @@ def test_warm_start_in_pieces_ends_like_one_fit():
 
 
 @pytest.mark.parametrize("change", ["data", "operators"])
-def test_warm_start_begins_anew_where_data_or_operators_are_others(change):
+def test_a_warm_start_with_other_data_or_operators_is_a_new_fit(change):
     X, y = table(60)
     warm = SymbolicRegressor(max_evaluations=20_000, random_state=1, warm_start=True).fit(X, y)
     settings = {"max_evaluations": 20_000, "random_state": 1}
@@ -209,7 +209,7 @@ def test_warm_start_begins_anew_where_data_or_operators_are_others(change):
     assert outcome(warm) == outcome(SymbolicRegressor(**settings).fit(X, y))
 
 
-def test_a_search_that_had_nothing_left_goes_on_under_other_limits():
+def test_an_exhausted_search_continues_with_other_limits():
     X, y = table(30)
     warm = SymbolicRegressor(operators=["+", "*"], max_terms=2, random_state=1, warm_start=True).fit(X, y)
     assert warm.stop_reason_ == "nothing is left to try"

@@ -1,4 +1,4 @@
-"""Snapshots come back bit by bit, or are refused."""
+"""Snapshots are restored bit for bit, or refused."""
 
 import json
 import struct
@@ -30,11 +30,11 @@ def bits(value):
 
 
 @given(st.dictionaries(keys, trees, max_size=4))
-def test_what_is_written_is_read(tree):
+def test_plain_data_round_trip(tree):
     assert bits(from_bytes(to_bytes(tree))) == bits(tree)
 
 
-def test_arrays_and_expressions_come_back_bit_by_bit():
+def test_arrays_and_expressions_are_restored_bit_for_bit():
     e = parse("sin(x0*0.1) + -0.0")
     content = {"a": np.array([0.1, np.nan, -0.0]), "e": [e, e, Expression.variable(3)], "i": np.arange(3)}
     found = from_bytes(to_bytes(content))
@@ -44,14 +44,14 @@ def test_arrays_and_expressions_come_back_bit_by_bit():
     assert found["e"][0].const.tobytes() == e.const.tobytes()
 
 
-def test_the_state_of_a_random_stream_comes_back():
+def test_the_state_of_a_random_stream_is_restored():
     rng, other = np.random.default_rng(1), np.random.default_rng(2)
     rng.normal(size=7)
     other.bit_generator.state = from_bytes(to_bytes({"rng": rng.bit_generator.state}))["rng"]
     assert rng.normal(size=5).tolist() == other.normal(size=5).tolist()
 
 
-def test_operators_of_ones_own_are_found_by_name_and_asked_for():
+def test_user_defined_operators_are_found_by_name_and_required():
     mine = PrimitiveSet(["add", "mul"])
     mine.add("half", lambda a: 0.5 * a)
     data = to_bytes({"e": Expression.apply(mine["half"], Expression.variable(0))})
@@ -67,7 +67,7 @@ GOOD = to_bytes({"a": np.arange(50.0), "e": parse("x0*2"), "text": "ä"})
 
 
 @given(st.integers(0, len(GOOD) - 1), st.integers(1, 255))
-def test_a_single_changed_byte_is_noticed(place, change):
+def test_a_single_changed_byte_is_detected(place, change):
     damaged = bytearray(GOOD)
     damaged[place] ^= change
     with pytest.raises(SnapshotError):
@@ -75,7 +75,7 @@ def test_a_single_changed_byte_is_noticed(place, change):
 
 
 @given(st.integers(0, len(GOOD) - 1))
-def test_a_part_of_a_snapshot_is_noticed(length):
+def test_a_truncated_snapshot_is_detected(length):
     with pytest.raises(SnapshotError):
         from_bytes(GOOD[:length])
 
@@ -96,6 +96,6 @@ def test_a_newer_version_is_refused_by_name():
 @pytest.mark.parametrize(
     "bad", [{1: 2}, {"$array": 1}, {"a": object()}, {"a": np.array(["text"])}, {"a": 1j}]
 )
-def test_what_a_snapshot_cannot_hold_is_refused(bad):
+def test_unsupported_types_are_refused_by_snapshots(bad):
     with pytest.raises(TypeError):
         to_bytes(bad)

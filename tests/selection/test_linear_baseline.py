@@ -1,4 +1,4 @@
-"""Lines: least squares in the best columns, and the choice where there is nothing but lines to find."""
+"""Linear models: forward selection of features, and the linear baseline of model selection."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def columns_of(terms):
 
 
 @given(st.integers(0, 10_000))
-def test_every_column_is_the_one_that_lowers_the_loss_most(seed):
+def test_every_feature_is_the_one_that_reduces_the_loss_most(seed):
     X, y, weights = table(seed)
     found = linear_models(TrainingData(X, y, weights, 48), 5)
     chosen: list[int] = []
@@ -52,23 +52,23 @@ def test_every_column_is_the_one_that_lowers_the_loss_most(seed):
     assert [len(terms[1]) for terms in found] == [2, 3, 4, 5]
 
 
-def test_lines_are_fitted_to_the_rows_that_the_search_saw():
+def test_linear_models_are_fitted_to_the_training_set():
     X, y, weights = table(3)
-    seen = np.arange(60) < 48
+    training = np.arange(60) < 48
     *_, last = linear_models(TrainingData(X, y, weights, 48), 3)
-    roots = np.sqrt(weights[seen])
-    A = design(X[seen], columns_of(last)) * roots[:, None]
-    assert np.allclose(last[0], np.linalg.lstsq(A, roots * y[seen], rcond=None)[0], rtol=1e-9)
+    roots = np.sqrt(weights[training])
+    A = design(X[training], columns_of(last)) * roots[:, None]
+    assert np.allclose(last[0], np.linalg.lstsq(A, roots * y[training], rcond=None)[0], rtol=1e-9)
 
 
-def test_columns_that_are_constant_or_twins_are_left_out():
+def test_constant_and_duplicate_features_are_left_out():
     X, y, weights = table(4)
     X = np.column_stack([X, np.full(60, 3.0), 2.0 * X[:, 0]])
     found = linear_models(TrainingData(X, y, weights, 60), 10)
     assert len(found) == 4
 
 
-def test_of_very_many_columns_the_ones_that_matter_are_found():
+def test_of_very_many_features_the_relevant_ones_are_selected():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2000)) * rng.uniform(0.01, 100.0, 2000)
     y = X[:, 1234] / X[:, 1234].std() - X[:, 56] / X[:, 56].std() + 0.1 * rng.normal(size=200)
@@ -77,7 +77,7 @@ def test_of_very_many_columns_the_ones_that_matter_are_found():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_where_effects_are_small_and_many_the_chosen_formula_predicts_like_least_squares(seed):
+def test_with_many_small_effects_the_chosen_equation_predicts_like_least_squares(seed):
     X, y, _ = table(seed, n=60, columns=5, noise=1.5)
     rng = np.random.default_rng(seed + 100)
     fresh = X[rng.integers(0, len(X), (2000, 5)), np.arange(5)]
@@ -88,18 +88,18 @@ def test_where_effects_are_small_and_many_the_chosen_formula_predicts_like_least
     assert np.var(difference) < 0.1 * np.var(y)
 
 
-def test_a_line_may_have_more_terms_than_other_formulas_unless_somebody_minds():
+def test_a_linear_model_may_have_more_terms_than_other_equations_without_a_limit():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 14))
     y = X.sum(axis=1) + 0.5 * rng.normal(size=120)
     free = SymbolicRegressor(max_evaluations=100_000, random_state=0).fit(X, y)
     assert free.get_best()["n_terms"] in (14, 15)
-    told = SymbolicRegressor(max_evaluations=100_000, max_terms=10, random_state=0).fit(X, y)
-    assert told.equations_["n_terms"].max() <= 10
+    limited = SymbolicRegressor(max_evaluations=100_000, max_terms=10, random_state=0).fit(X, y)
+    assert limited.equations_["n_terms"].max() <= 10
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_columns_that_tell_nothing_are_not_in_the_chosen_formula(seed):
+def test_irrelevant_features_are_not_in_the_chosen_equation(seed):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(100, 4)), rng.normal(size=100)
     model = SymbolicRegressor(max_evaluations=300_000, random_state=seed).fit(X, y)
@@ -108,12 +108,11 @@ def test_columns_that_tell_nothing_are_not_in_the_chosen_formula(seed):
 
 def all_rows(X, y, weights=None, loss="squared"):
     weights = np.ones(len(y)) if weights is None else weights
-    given = np.ones(len(y)) if weights is None else weights
-    return Objective(TrainingData(X, y, given, len(y)), as_loss(loss, 0.5), CompiledEngine())
+    return Objective(TrainingData(X, y, weights, len(y)), as_loss(loss, 0.5), CompiledEngine())
 
 
 @given(st.integers(0, 10_000))
-def test_the_line_through_all_columns_is_least_squares(seed):
+def test_the_full_linear_model_is_least_squares(seed):
     X, y, weights = table(seed, n=30, columns=3, noise=0.3)
     spread = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
     left = loss_of(X, y, weights, [0, 1, 2]) / spread
@@ -122,7 +121,7 @@ def test_the_line_through_all_columns_is_least_squares(seed):
     assert (found.unexplained, found.n_parameters) == (pytest.approx(left, abs=1e-9), 4)
 
 
-def test_what_a_line_leaves_elsewhere_is_known():
+def test_the_out_of_sample_error_of_a_linear_model_is_estimated():
     rng = np.random.default_rng(2)
     expected, elsewhere = [], []
     for _ in range(300):
@@ -130,13 +129,13 @@ def test_what_a_line_leaves_elsewhere_is_known():
         y = X @ np.ones(5) + noise
         found = np.linalg.lstsq(design(X[:60], range(5)), y[:60], rcond=None)[0]
         errors = y[60:] - design(X[60:], range(5)) @ found
-        line = full_linear_model(all_rows(X[:60], y[:60]))
-        expected.append(line.unexplained * (60 + 6) / (60 - 6))
+        linear = full_linear_model(all_rows(X[:60], y[:60]))
+        expected.append(linear.unexplained * (60 + 6) / (60 - 6))
         elsewhere.append(np.mean(errors**2) / np.var(y[60:]))
     assert np.mean(expected) == pytest.approx(np.mean(elsewhere), abs=0.01)
 
 
-def test_columns_that_are_there_twice_or_do_not_vary_change_nothing_of_the_line():
+def test_duplicate_and_constant_features_do_not_change_the_linear_model():
     X, y, _ = table(5)
     more = np.column_stack([X, 2.0 * X[:, 0] - X[:, 1], np.full(60, 7.0)])
     once, again = full_linear_model(all_rows(X, y)), full_linear_model(all_rows(more, y))
@@ -146,7 +145,7 @@ def test_columns_that_are_there_twice_or_do_not_vary_change_nothing_of_the_line(
     )
 
 
-def test_of_an_exact_line_nothing_is_left():
+def test_an_exact_linear_model_leaves_nothing_unexplained():
     X, _, _ = table(7)
     found = full_linear_model(all_rows(X, X @ np.arange(1.0, 5.0)))
     assert found.unexplained == pytest.approx(0.0, abs=1e-20)
@@ -163,17 +162,17 @@ KINDS_OF_WEIGHTS = {
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_WEIGHTS)
-def test_columns_that_tell_nothing_beat_a_constant_seldom_whatever_the_weights(kind):
+def test_irrelevant_features_rarely_beat_a_constant_for_any_weights(kind):
     rng = np.random.default_rng(0)
     beaten = []
     for _ in range(1000):
         X, y, weights = rng.normal(size=(60, 4)), rng.normal(size=60), KINDS_OF_WEIGHTS[kind](rng)
-        line = full_linear_model(all_rows(X, y, weights))
-        beaten.append(line is not None and line.beats(1.0, 1))
+        linear = full_linear_model(all_rows(X, y, weights))
+        beaten.append(linear is not None and linear.beats(1.0, 1))
     assert 0.001 < np.mean(beaten) < 0.05
 
 
-def test_columns_beside_a_law_seldom_refuse_it():
+def test_irrelevant_features_rarely_replace_a_law_by_a_linear_model():
     rng = np.random.default_rng(3)
     refused = []
     for _ in range(1000):
@@ -193,7 +192,7 @@ def test_copies_of_rows_are_rows_of_more_weight():
     assert weighted.n_rows == pytest.approx(copied.n_rows, rel=1e-12) == pytest.approx(120**2 / 280)
 
 
-def test_there_is_no_line_to_compare_with_where_rows_are_few_or_errors_are_not_squared():
+def test_there_is_no_linear_baseline_with_few_rows_or_another_loss():
     X, y, _ = table(6, n=11)
     assert full_linear_model(all_rows(X, y)) is None
     X, y, _ = table(6)
@@ -201,22 +200,22 @@ def test_there_is_no_line_to_compare_with_where_rows_are_few_or_errors_are_not_s
     assert full_linear_model(all_rows(X, np.full(60, 2.0))) is None
 
 
-def test_a_formula_is_marked_where_the_line_is_better():
-    line = FullLinearModel(unexplained=0.5, n_parameters=5, n_rows=60.0)
+def test_an_equation_is_marked_if_the_linear_baseline_is_better():
+    linear = FullLinearModel(unexplained=0.5, n_parameters=5, n_rows=60.0)
     models = [Model.from_expression(parse("2.5*x0 + 1.5"))] * 3
     found = [
         Equation(model, 7, 1.0, 1.0, 1.0, r2, False)
         for model, r2 in zip(models, (0.2, 0.49, 0.6), strict=True)
     ]
-    assert [one.worse_than_linear for one in compared_with_linear(found, line)] == [True, False, False]
+    assert [one.worse_than_linear for one in compared_with_linear(found, linear)] == [True, False, False]
 
 
-def test_many_weak_columns_are_not_given_up_for_a_short_formula():
+def test_many_weak_features_are_not_dropped_for_a_short_equation():
     rng = np.random.default_rng(1)
     X = rng.integers(-1, 2, (6000, 12)).astype(float)
     y = X @ np.full(12, 0.09) + rng.normal(size=6000)
     train, test = slice(0, 3000), slice(3000, 6000)
     fitted = SymbolicRegressor(max_evaluations=20_000, random_state=0).fit(X[train], y[train])
-    line = np.linalg.lstsq(design(X[train], range(12)), y[train], rcond=None)[0]
-    by_line = 1.0 - np.var(y[test] - design(X[test], range(12)) @ line) / np.var(y[test])
-    assert fitted.score(X[test], y[test]) > by_line - 0.02
+    linear = np.linalg.lstsq(design(X[train], range(12)), y[train], rcond=None)[0]
+    linear_r2 = 1.0 - np.var(y[test] - design(X[test], range(12)) @ linear) / np.var(y[test])
+    assert fitted.score(X[test], y[test]) > linear_r2 - 0.02

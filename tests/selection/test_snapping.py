@@ -1,4 +1,4 @@
-"""Short numbers: those that are there come out of noise, those that are not stay, and no formula gets much worse."""
+"""Snapping to short constants: they are recovered from noise, others stay, and the loss increases little."""
 
 from math import pi
 
@@ -18,7 +18,7 @@ ONES = np.ones(ROWS)
 seeds = st.integers(0, 2**32 - 1)
 
 
-def numbers(expression):
+def constants(expression):
     return expression.const[expression.op == 0].tolist()
 
 
@@ -30,7 +30,7 @@ def noise(size, seed=0):
     return size * np.random.default_rng(seed).standard_normal(ROWS)
 
 
-# Numbers that are there -------------------------------------------------------------------------------------
+# Recovery --------------------------------------------------------------------------------------------------
 LAWS = [
     ("2.003*x0 + 0.498*x1", [2.0, 0.5]),
     ("3.14*x0^2", [pi]),
@@ -45,37 +45,37 @@ LAWS = [
 
 @pytest.mark.parametrize("size", [0.0, 1e-6, 1e-4])
 @pytest.mark.parametrize(("start", "law"), LAWS)
-def test_short_numbers_come_out_of_noise(start, law, size):
+def test_short_constants_are_recovered_from_noise(start, law, size):
     start = parse(start)
     truth = start
     for place, number in zip(np.flatnonzero(start.op == 0)[::-1], law[::-1], strict=True):
         truth = truth.replace(int(place), type(start).constant(number))
     y = truth.evaluate(X)
     y += noise(size * np.std(y))
-    assert numbers(snapped(start, X, y, ONES)) == law
+    assert constants(snapped(start, X, y, ONES)) == law
 
 
 @pytest.mark.parametrize("number", [2.718281828, 1.4142135, 0.5772156, 123.4567])
 @pytest.mark.parametrize("size", [1e-7, 1e-5])
-def test_a_number_that_is_not_short_stays_where_the_fit_puts_it(number, size):
+def test_a_constant_without_a_short_value_nearby_is_not_snapped(number, size):
     y = number * X[:, 0] + noise(size)
-    [found] = numbers(snapped(parse("x0*3.3"), X, y, ONES))
+    [found] = constants(snapped(parse("x0*3.3"), X, y, ONES))
     assert found == pytest.approx(X[:, 0] @ y / (X[:, 0] @ X[:, 0]), rel=1e-12)
 
 
-def test_a_term_that_is_noise_is_made_zero_and_a_small_true_one_is_not():
+def test_a_term_of_noise_is_dropped_and_a_small_true_one_is_not():
     y = 2.7 * X[:, 0] + noise(1e-3)
-    assert numbers(snapped(parse("2.6*x0 + 0.1*x1"), X, y, ONES)) == [2.7, 0.0]
-    assert numbers(snapped(parse("2.6*x0 + 0.1*x1"), X, y + 0.01 * X[:, 1], ONES)) == [2.7, 0.01]
+    assert constants(snapped(parse("2.6*x0 + 0.1*x1"), X, y, ONES)) == [2.7, 0.0]
+    assert constants(snapped(parse("2.6*x0 + 0.1*x1"), X, y + 0.01 * X[:, 1], ONES)) == [2.7, 0.01]
 
 
-# No harm ----------------------------------------------------------------------------------------------------
+# Losses -----------------------------------------------------------------------------------------------------
 FORMS = ["1.5*x0 + 0.3", "1.5*x0 - 2*x1 + 0.1*x0*x1", "2*sin(x0) + 0.2*x1^2 + 3"]
 
 
 @settings(max_examples=60, deadline=None)
 @given(seed=seeds, form=st.sampled_from(FORMS), size=st.floats(-6, 0))
-def test_every_short_number_lies_within_its_error_so_a_linear_fit_gets_little_worse(seed, form, size):
+def test_snapped_constants_lie_within_their_errors_so_the_loss_increases_little(seed, form, size):
     rng = np.random.default_rng(seed)
     form, weights = parse(form), rng.uniform(0.3, 3.0, ROWS)
     free = np.flatnonzero(form.op == 0)
@@ -84,28 +84,28 @@ def test_every_short_number_lies_within_its_error_so_a_linear_fit_gets_little_wo
     y = type(form).unchecked(form.op, form.arg, const, form.primitives).evaluate(X) + noise(10.0**size, seed)
     best = refit_constants(form, X, y, weights)
     found = snapped(form, X, y, weights)
-    # Moved by four standard errors, with the others fitted again, a number costs 4²/(n − p) of the loss.
+    # A constant moved by four standard errors, with the others refitted, adds 4²/(n − p) of the loss.
     worst = (1.0 + 4.0**2 / (ROWS - len(free))) ** len(free)
     assert loss(best, y, weights) * (1.0 - 1e-9) <= loss(found, y, weights) <= worst * loss(best, y, weights)
 
 
 @settings(max_examples=40, deadline=None)
 @given(seed=seeds, number=st.floats(0.1, 100.0), size=st.floats(-6, -3))
-def test_what_is_snapped_stays(seed, number, size):
+def test_snapping_is_nearly_idempotent(seed, number, size):
     y = number * X[:, 0] * np.exp(-0.5 * X[:, 1]) + noise(10.0**size, seed)
     once = snapped(parse(f"{1.02 * number}*x0*exp(-0.49*x1)"), X, y, ONES)
-    np.testing.assert_allclose(numbers(snapped(once, X, y, ONES)), numbers(once), rtol=1e-3)
+    np.testing.assert_allclose(constants(snapped(once, X, y, ONES)), constants(once), rtol=1e-3)
 
 
-def test_a_formula_keeps_its_form_and_numbers_that_are_one():
+def test_snapping_keeps_the_form_and_constants_of_one():
     y = 2.0 * X[:, 0] / (1.0 + X[:, 1]) + noise(0.3)
     start = parse("1.8*x0/(1.0 + x1)")
     found = snapped(start, X, y, ONES)
     np.testing.assert_array_equal(found.op, start.op)
-    assert numbers(found)[1] == 1.0
+    assert constants(found)[1] == 1.0
 
 
-def test_formulas_that_cannot_be_fitted_come_back_as_they_are():
+def test_expressions_that_cannot_be_fitted_are_unchanged():
     undefined = parse("log(-1.3*x0)")
     assert snapped(undefined, X, X[:, 0], ONES) == undefined
     operators = PrimitiveSet(["add", "mul"])
@@ -114,16 +114,16 @@ def test_formulas_that_cannot_be_fitted_come_back_as_they_are():
     assert snapped(own, X, X[:, 0], ONES) == refit_constants(own, X, X[:, 0], ONES) == own
 
 
-def test_rows_without_weight_do_not_count():
+def test_rows_of_weight_zero_are_ignored():
     weights = (np.arange(ROWS) % 2).astype(float)
     y = np.where(weights > 0.0, 2.0 * X[:, 0], 1e3)
-    assert numbers(snapped(parse("2.1*x0"), X, y, weights)) == [2.0]
+    assert constants(snapped(parse("2.1*x0"), X, y, weights)) == [2.0]
 
 
-# Fitting alone ----------------------------------------------------------------------------------------------
+# Refitting --------------------------------------------------------------------------------------------------
 @settings(max_examples=30, deadline=None)
 @given(seed=seeds)
-def test_fitted_numbers_of_a_linear_formula_are_least_squares(seed):
+def test_constants_of_a_linear_equation_are_least_squares(seed):
     rng = np.random.default_rng(seed)
     y, weights = rng.standard_normal(ROWS), rng.uniform(0.2, 2.0, ROWS)
     roots = np.sqrt(weights)
@@ -131,34 +131,34 @@ def test_fitted_numbers_of_a_linear_formula_are_least_squares(seed):
         0
     ]
     found = refit_constants(parse("0.5*x0 + 2*x1 + 0.3"), X, y, weights)
-    np.testing.assert_allclose(numbers(found), slow, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(constants(found), slow, rtol=1e-9, atol=1e-12)
 
 
-def test_inner_numbers_are_fitted_from_where_they_are():
+def test_inner_constants_are_refitted_from_their_values():
     y = 1.7 * np.sin(2.3 * X[:, 0]) + np.exp(-0.77 * X[:, 1])
     found = refit_constants(parse("1.5*sin(2.2*x0) + exp(-0.9*x1)"), X, y, ONES)
-    np.testing.assert_allclose(numbers(found), [1.7, 2.3, -0.77], rtol=1e-6)
+    np.testing.assert_allclose(constants(found), [1.7, 2.3, -0.77], rtol=1e-6)
 
 
 # Short constants -----------------------------------------------------------------------------------------------
 @settings(max_examples=100, deadline=None)
 @given(value=st.floats(-1e6, 1e6).filter(lambda v: abs(v) > 1e-6), tolerance=st.floats(0.0, 0.5))
-def test_nice_numbers_lie_within_the_tolerance_and_cost_something(value, tolerance):
-    for nice in short_constants(value, tolerance):
-        assert abs(nice.value - value) <= tolerance
-        assert nice.value != 0.0
-        assert nice.length > 0.0
+def test_short_constants_lie_within_the_tolerance_and_have_a_positive_code_length(value, tolerance):
+    for short in short_constants(value, tolerance):
+        assert abs(short.value - value) <= tolerance
+        assert short.value != 0.0
+        assert short.length > 0.0
 
 
-WRITTEN = [(2.0, 2.0), (0.3334, 1 / 3), (-0.4999, -0.5), (6.2831, 2 * pi), (1234.0, 1234.0)]
+CONVENTIONAL = [(2.0, 2.0), (0.3334, 1 / 3), (-0.4999, -0.5), (6.2831, 2 * pi), (1234.0, 1234.0)]
 
 
-@pytest.mark.parametrize(("value", "nice"), WRITTEN)
-def test_the_cheapest_nice_number_is_the_one_that_people_write(value, nice):
+@pytest.mark.parametrize(("value", "short"), CONVENTIONAL)
+def test_the_constant_of_smallest_code_length_is_the_conventional_one(value, short):
     found = min(short_constants(value, 1e-3 * abs(value)), key=lambda n: n.length)
-    assert found.value == pytest.approx(nice, rel=1e-15)
+    assert found.value == pytest.approx(short, rel=1e-15)
 
 
-def test_nothing_is_near_a_number_without_tolerance_but_itself():
+def test_without_tolerance_a_constant_snaps_to_itself_only():
     assert [n.value for n in short_constants(0.123456789, 0.0)] == []
     assert {n.value for n in short_constants(0.5, 0.0)} == {0.5}

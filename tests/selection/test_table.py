@@ -1,4 +1,4 @@
-"""The table of formulas: which terms stay, which rows, and which one is chosen."""
+"""The table of equations: significant terms, the Pareto front, and model selection."""
 
 from dataclasses import replace
 
@@ -21,13 +21,13 @@ from fouriertree.selection.table import COLUMNS, make_table, table_text
 rng = np.random.default_rng(0)
 X = rng.uniform(-2, 2, (60, 2))
 NOISE = rng.normal(size=60)
-SEEN = np.arange(60) < 48
+TRAINING = np.arange(60) < 48
 
 
 def objective(X, y, weights=None, n_training=None, loss="squared"):
     """The objective of a fit to these rows as they are, the first `n_training` of them the training set."""
-    given = np.ones(len(y)) if weights is None else np.asarray(weights, float)
-    data = TrainingData(np.ascontiguousarray(X, float), np.asarray(y, float), given, n_training or len(y))
+    values = np.ones(len(y)) if weights is None else np.asarray(weights, float)
+    data = TrainingData(np.ascontiguousarray(X, float), np.asarray(y, float), values, n_training or len(y))
     return Objective(data, as_loss(loss, 0.5), CompiledEngine())
 
 
@@ -36,7 +36,7 @@ def rows(y, n_training=48, loss="squared"):
 
 
 def row(text, loss, validation=None, complexity=None):
-    """A row with losses of our choosing."""
+    """An equation with given losses."""
     expression = parse(text)
     size = Complexity()(expression) if complexity is None else complexity
     validation = loss if validation is None else validation
@@ -50,12 +50,12 @@ def made(coefficients, texts, data, names=None):
     return Finalizer(data, PrimitiveSet.default(), Complexity(), names)(candidate)
 
 
-def table_of(found, data, lines=()):
-    table = make_table(found, data, data, lines)
+def table_of(found, data, linear_models=()):
+    table = make_table(found, data, data, linear_models)
     return table.equations, table.frame
 
 
-def test_of_an_exact_sum_only_the_terms_that_it_needs_stay():
+def test_of_an_exact_sum_only_the_necessary_terms_are_kept():
     space = objective(X, 3 * X[:, 0] ** 2 - X[:, 1])
     trees = [parse(t) for t in ("1", "x0^2", "x0^2 + x1", "x1", "exp(x0)")]
     values = CompiledEngine().evaluate(trees, X)
@@ -64,41 +64,41 @@ def test_of_an_exact_sum_only_the_terms_that_it_needs_stay():
     assert [str(trees[i]) for i in kept] == ["x0^2", "x1"]
 
 
-def test_of_a_sum_that_is_not_exact_every_term_beyond_rounding_stays():
+def test_of_a_sum_that_is_not_exact_every_term_above_rounding_is_kept():
     space = objective(X, NOISE)
     trees = [parse(t) for t in ("1", "x0^2", "x1")]
     coefficients = least_squares(space, CompiledEngine().evaluate(trees, X))
     assert significant_terms(space, coefficients, trees)[0] == [0, 1, 2]
 
 
-def test_least_squares_does_not_mind_units():
+def test_least_squares_does_not_depend_on_units():
     space = objective(X * [1e-30, 1e25], 2 * X[:, 0] - 5 * X[:, 1])
     assert np.allclose(least_squares(space, space.data.X.T) * [1e-30, 1e25], [2, -5])
 
 
-def test_numbers_are_drawn_together_and_equal_terms_merged():
+def test_equal_terms_are_merged_and_constants_snapped():
     data = rows(1.5 * X[:, 0] - 2.5 * X[:, 1] + 1e-4 * NOISE)
     found = made([1.0, 2.0, -0.5], ["2*x0", "-(x0/4)", "cos(0)*x1*5"], data, ("a", "b"))
     assert str(found.model) == "1.5*a - 2.5*b"
 
 
-def test_a_finished_formula_has_the_numbers_that_fit_all_rows_best():
+def test_a_finalized_equation_has_the_best_constants_for_all_rows():
     y = 1.234567 * X[:, 0] - 0.7654321 * X[:, 1] + 0.1 * NOISE
     found = made([1.1, -0.9], ["x0", "x1"], rows(y))
     best = least_squares(objective(X, y), X.T)
     least = np.mean((y - best @ X.T) ** 2)
-    # Short numbers may stand for the best ones where the data hardly notice.
+    # Constants may be snapped where the loss hardly changes.
     assert least <= found.loss <= 1.1 * least
     errors = y - (1.1 * X[:, 0] - 0.9 * X[:, 1])
-    assert found.training_loss == pytest.approx(np.mean(errors[SEEN] ** 2))
-    assert found.validation_loss == pytest.approx(np.mean(errors[~SEEN] ** 2))
+    assert found.training_loss == pytest.approx(np.mean(errors[TRAINING] ** 2))
+    assert found.validation_loss == pytest.approx(np.mean(errors[~TRAINING] ** 2))
 
 
-def test_a_formula_without_a_finite_value_on_some_row_is_no_row():
+def test_an_equation_without_a_finite_value_on_some_row_is_not_in_the_table():
     assert made([1.0], ["log(x0)"], rows(NOISE)) is None
 
 
-def test_of_absolute_errors_the_median_is_the_best_constant():
+def test_the_median_minimizes_absolute_errors():
     y = np.where(np.arange(60) < 10, 1e3, NOISE)
     assert made([9.7], ["1"], rows(y, loss="absolute")).model.predict(X)[0] == pytest.approx(
         np.median(y), abs=0.1
@@ -129,19 +129,19 @@ def test_the_table_has_one_row_per_complexity_and_its_losses_fall():
     assert list(table["loss"]) == [0.9, 0.5]
 
 
-def test_nothing_is_longer_than_a_formula_that_is_exact():
+def test_no_equation_is_more_complex_than_an_exact_one():
     y = X[:, 0] ** 2 + X[:, 1]
     kept, _ = table_of([row("x0", 1.0), row("x0^2 + x1", 1e-30), row("x0^2 + x1 + 0.3", 0.0)], rows(y))
     assert [r.model.text() for r in kept] == ["x0", "x0^2 + x1"]
 
 
-def test_what_is_better_only_on_the_rows_that_it_saw_is_no_row():
+def test_an_equation_that_is_better_on_the_training_set_only_is_not_in_the_table():
     found = [row("x0", 1.0, 1.0), row("x0^2 + x1", 0.5, 5.0), row("sin(x0*x1) + x0^2", 0.45, 0.5)]
     kept, _ = table_of(found, rows(NOISE))
     assert [r.model.text() for r in kept] == ["x0", "sin(x0*x1) + x0^2"]
 
 
-def test_formulas_of_a_sample_are_judged_by_all_rows():
+def test_equations_of_a_sample_are_evaluated_on_all_rows():
     y = 2.0 * X[:, 0] + NOISE
     few = replace(rows(y), data=rows(y).data.sample(20, seed=0))
     assert few.data.n_rows == 20
@@ -162,24 +162,24 @@ def test_the_first_of_equally_exact_rows_is_chosen():
     assert chosen(found, rows(y)) == "x0^2 + x1"
 
 
-def test_a_term_that_fits_noise_is_not_worth_its_length():
+def test_a_term_that_fits_noise_increases_the_description_length():
     found = [row("0.37", 1.0), row("1.37*x0", 0.01), row("1.37*x0 + 0.123*sin(x1)", 0.0099)]
     assert chosen(found, rows(NOISE)) == "1.37*x0"
 
 
 @pytest.mark.parametrize("selection", ["mdl", "best", "accuracy"])
-def test_a_row_that_interpolates_is_never_chosen(selection):
+def test_an_equation_that_interpolates_is_never_chosen(selection):
     six_terms = "0.37 + 1.37*x0 + 2.47*x1 + 3.37*x0^2 + 4.37*x1^2 + 5.37*x0*x1"
     found = [row("0.37", 1.0), row("1.37*x0", 1e-4), row(six_terms, 1e-30)]
     assert chosen(found, rows(NOISE[:6]), selection) == "1.37*x0"
 
 
-def test_accuracy_looks_at_the_rows_that_were_held_back():
+def test_accuracy_uses_the_validation_loss():
     found = [row("x0", 1.0, 0.5), row("x0^2 + x1", 0.9, 0.4), row("sin(x0*x1) + x0^2", 0.5, 0.42)]
     assert chosen(found, rows(NOISE), "accuracy") == "x0^2 + x1"
 
 
-def test_accuracy_looks_at_all_rows_where_none_were_held_back():
+def test_accuracy_uses_the_loss_on_all_rows_without_a_validation_set():
     found = [row("x0", 1.0, np.nan), row("x0^2 + x1", 0.9, np.nan), row("sin(x0*x1) + x0^2", 0.5, np.nan)]
     assert chosen(found, rows(NOISE, 60), "accuracy") == "sin(x0*x1) + x0^2"
 
@@ -210,7 +210,7 @@ def test_few_noisy_rows_are_not_interpolated(n):
     assert model.get_best()["loss"] > 1e-3
 
 
-def test_a_larger_limit_is_spent_and_finds_no_less():
+def test_a_larger_limit_is_used_and_gives_no_worse_result():
     y = np.sin(2.3 * X[:, 0]) + np.exp(-(X[:, 1] ** 2)) + 0.1 * NOISE
     few, many = (
         SymbolicRegressor(max_evaluations=n, max_terms=4, random_state=0).fit(X, y) for n in (2_000, 200_000)
@@ -225,63 +225,66 @@ def labels():
     return (NOISE / 2.0 + X[:, 0] > 0.0).astype(float)
 
 
-def test_log_odds_get_the_numbers_of_largest_likelihood():
+def test_log_odds_have_maximum_likelihood_constants():
     y = labels()
     data = rows(y, loss="logistic")
     row = made([1.0, 0.5], ["x0", "1"], data)
 
-    def cost(c):
+    def mean_loss(c):
         return data.mean_loss(c[0] * X[:, 0] + c[1])
 
-    best = minimize(cost, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-13})
+    best = minimize(mean_loss, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-13})
     assert row.loss <= best.fun + 1e-6
     assert row.r2 == pytest.approx(1.0 - row.loss / data.baseline)
     assert len(row.validation_errors) == 0
 
 
-def test_log_odds_are_verified_with_numbers_that_the_rows_held_back_did_not_help_to_find():
+def test_log_odds_are_validated_with_constants_of_the_training_set():
     y = labels()
     clean = made([0.5], ["x0"], rows(y, loss="logistic"))
-    wrong = np.where(SEEN, y, 1.0 - y)
+    wrong = np.where(TRAINING, y, 1.0 - y)
     spoiled = made([0.5], ["x0"], rows(wrong, loss="logistic"))
     assert spoiled.training_loss == clean.training_loss
     assert spoiled.validation_loss > clean.validation_loss
 
 
-LINE = "0.37*x0 + 1.37*x1 + 2.37"
-LUCKY = "sin(1.37*x0*x1)"
+LINEAR = "0.37*x0 + 1.37*x1 + 2.37"
+OVERFITTED = "sin(1.37*x0*x1)"
 LONG = "cos(2.37*x0) + exp(x0*x1) + sin(x1)^2"
 
 
-def texts(found, lines):
-    return [r.model.text() for r in table_of(found, rows(NOISE), lines)[0]]
+def texts(found, linear_models):
+    return [r.model.text() for r in table_of(found, rows(NOISE), linear_models)[0]]
 
 
-def test_a_line_is_a_row_where_its_description_is_shorter_though_a_simpler_formula_has_a_smaller_loss():
-    found, lines = [row("0.37", 1.0), row(LUCKY, 0.6), row(LONG, 0.59)], [row(LINE, 0.62)]
-    assert texts(found, lines) == ["0.37", LUCKY, LINE, LONG]
-    _, table = table_of(found, rows(NOISE), lines)
+def test_a_linear_model_of_smaller_description_length_is_in_the_table_though_a_simpler_equation_has_a_smaller_loss():
+    found, linear_models = [row("0.37", 1.0), row(OVERFITTED, 0.6), row(LONG, 0.59)], [row(LINEAR, 0.62)]
+    assert texts(found, linear_models) == ["0.37", OVERFITTED, LINEAR, LONG]
+    _, table = table_of(found, rows(NOISE), linear_models)
     assert choose(table, 60) == 2
     assert table["complexity"].is_monotonic_increasing
 
 
-def test_a_line_that_describes_no_better_is_no_row():
-    assert texts([row("0.37", 1.0), row(LUCKY, 0.3)], [row(LINE, 0.62)]) == ["0.37", LUCKY]
+def test_a_linear_model_without_a_smaller_description_length_is_not_in_the_table():
+    assert texts([row("0.37", 1.0), row(OVERFITTED, 0.3)], [row(LINEAR, 0.62)]) == ["0.37", OVERFITTED]
 
 
-def test_a_line_that_rows_held_back_speak_against_is_no_row():
-    assert texts([row("0.37", 1.0), row(LUCKY, 0.6, 0.6)], [row(LINE, 0.62, 3.0)]) == ["0.37", LUCKY]
-
-
-def test_longer_rows_that_are_no_better_than_the_line_go():
-    assert texts([row("0.37", 1.0), row(LUCKY, 0.6), row(LONG, 0.55)], [row(LINE, 0.5)]) == [
+def test_a_linear_model_with_a_larger_validation_loss_is_not_in_the_table():
+    assert texts([row("0.37", 1.0), row(OVERFITTED, 0.6, 0.6)], [row(LINEAR, 0.62, 3.0)]) == [
         "0.37",
-        LUCKY,
-        LINE,
+        OVERFITTED,
     ]
 
 
-def test_where_the_shortest_description_is_below_a_line_the_best_line_is_preferred():
+def test_more_complex_equations_that_are_no_better_than_the_linear_model_are_dropped():
+    assert texts([row("0.37", 1.0), row(OVERFITTED, 0.6), row(LONG, 0.55)], [row(LINEAR, 0.5)]) == [
+        "0.37",
+        OVERFITTED,
+        LINEAR,
+    ]
+
+
+def test_a_linear_model_replaces_the_mdl_choice_that_is_worse_than_the_linear_baseline():
     data = rows(X[:, 0] + 0.1 * X[:, 1] + NOISE)
     found = [row("1.25", 2.0), row("2.57*x0", 1.0), row("2.57*x0 + 1.23*sin(1.37*x1)^2", 0.8)]
     line = row("1.53*x0 + 0.257*x1", 0.9999)
@@ -301,7 +304,7 @@ def test_where_the_shortest_description_is_below_a_line_the_best_line_is_preferr
 
 
 @pytest.mark.parametrize("below", [False, True])
-def test_a_line_that_rows_held_back_speak_against_is_never_preferred(below):
+def test_a_linear_model_with_a_larger_validation_loss_is_never_preferred(below):
     data = rows(X[:, 0] + 0.1 * X[:, 1] + NOISE)
     found = [replace(one, worse_than_linear=below) for one in (row("1.25", 2.0), row("2.57*x0^2", 1.0, 0.6))]
     kept, _ = table_of(found, data, [row("1.53*x0 + 0.257*x1", 0.5, 3.0)])

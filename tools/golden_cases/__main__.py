@@ -11,6 +11,7 @@ import warnings
 from pathlib import Path
 
 from golden_cases import answers, commands, fits, parts, resuming  # noqa: F401 - they register their cases
+from golden_cases.names import today
 from golden_cases.record import CASES, Record
 
 
@@ -33,7 +34,7 @@ def output(name: str) -> str:
             record.value("exception", type(error).__name__)
             record.words("exception", f"{error}\n{places(error)}")
         for warning in told:
-            record.words(f"warning {warning.category.__name__}", str(warning.message))
+            record.words(f"warning {today(warning.category.__name__)}", str(warning.message))
         return record.text()
 
 

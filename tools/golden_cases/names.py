@@ -14,6 +14,11 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "projected_norms": ("shadows",),
     "stop_requested": ("asked",),
     "requested": ("asked",),
+    "Reported": ("Offered",),
+    "loss_on_all_rows": ("loss_everywhere",),
+    "to_record": ("as_saved",),
+    "from_record": ("from_saved",),
+    "ExtrapolationWarning": ("OutsideWarning",),
 }
 
 _TODAY = {other: name for name, others in ALIASES.items() for other in others}

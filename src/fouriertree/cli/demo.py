@@ -33,10 +33,10 @@ def demo() -> None:
             check_writable(path)
         write_example()
         say(f"{EXAMPLE}: {ROWS} states of a damped pendulum; which law gives its acceleration?\n")
-        given = FitArguments(data=EXAMPLE, target="acceleration", seed=0, plot=PLOT)
-        fit_table(given, interrupts, {}, report=REPORT)
+        arguments = FitArguments(data=EXAMPLE, target="acceleration", seed=0, plot=PLOT)
+        fit_table(arguments, interrupts, {}, report=REPORT)
     say(
-        f"\nNow your own data:\n  {program()} fit {EXAMPLE} --target acceleration -o model.json",
+        f"\nNow with your data:\n  {program()} fit {EXAMPLE} --target acceleration -o model.json",
         f"  {program()} fit YOUR.csv --target COLUMN --time-limit 30 -o model.json",
     )
 

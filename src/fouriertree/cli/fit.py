@@ -48,7 +48,7 @@ def fit(**values: Any) -> None:
 
 
 def fit_table(
-    given: FitArguments,
+    arguments: FitArguments,
     interrupts: Interrupts,
     content: dict[str, Any],
     folder: RunFolder | None = None,
@@ -61,18 +61,18 @@ def fit_table(
     from fouriertree.estimators.regressor import SymbolicRegressor
     from fouriertree.estimators.single_fit import RunContext
 
-    given.check()
-    parameters = given.parameters()
+    arguments.check()
+    parameters = arguments.parameters()
     # Drawn here and not by the regressor, since the hold-out set depends on it.
-    seed = draw_seed(given.seed)
-    training, holdout = samples(given, seed)
-    check_guesses(given.guess, training.X, parameters["operators"])
+    seed = draw_seed(arguments.seed)
+    training, holdout = samples(arguments, seed)
+    check_guesses(arguments.guess, training.X, parameters["operators"])
     parameters |= {"random_state": seed, "progress": True}
     regressor = (
         SymbolicRegressor(**parameters) if folder is None else SymbolicRegressor.of_run(folder, **parameters)
     )
     interrupts.regressor = regressor
-    context = RunContext(folder, {"command": given.to_json()})
+    context = RunContext(folder, {"command": arguments.to_json()})
     with warnings_as_notes():
         with refusals_as_input_errors():
             regressor.fit_run(training.X, training.y, training.weights, context=context, stop=interrupts.stop)
@@ -80,7 +80,7 @@ def fit_table(
         scores = None if holdout is None else holdout_scores(regressor.models_, holdout)
         outcome = Outcome(regressor, training, scores)
         content |= outcome.document()
-        outcome.finish(given.output, given.plot, report)
+        outcome.finish(arguments.output, arguments.plot, report)
 
 
 @contextmanager
@@ -117,15 +117,15 @@ def refusals_as_input_errors() -> Iterator[None]:
         raise InputError(str(error)) from None
 
 
-def samples(given: FitArguments, seed: int) -> tuple[Sample, Sample | None]:
+def samples(arguments: FitArguments, seed: int) -> tuple[Sample, Sample | None]:
     """The training rows, and the hold-out set if there is one."""
     from fouriertree.cli.fitting.columns import same_columns, training_sample
     from fouriertree.cli.fitting.holdout import split
     from fouriertree.io.tables.reading import read_table
 
-    sample = training_sample(read_table(given.data, given.sheet), given)
-    if given.validation_file is not None:
-        return sample, same_columns(read_table(given.validation_file), sample)
-    if given.validation is not None:
-        return split(sample, given.validation, given.validation_last, seed)
+    sample = training_sample(read_table(arguments.data, arguments.sheet), arguments)
+    if arguments.validation_file is not None:
+        return sample, same_columns(read_table(arguments.validation_file), sample)
+    if arguments.validation is not None:
+        return split(sample, arguments.validation, arguments.validation_last, seed)
     return sample, None

@@ -32,7 +32,7 @@ class Interrupts:
         if self.presses.count == 1 and (self.searched or self.stop.searching):
             self.stop.request(INTERRUPTED)
             return
-        self.stop.leave()
+        self.stop.abort()
 
     @property
     def searched(self) -> bool:

@@ -126,7 +126,7 @@ def compute(experiment: Experiment, jobs: int) -> None:
             bar.stop()
             print(
                 f"interrupted: {len(missing) - left:,} more runs are kept in {experiment.folder}, {left:,} are left; "
-                "the same command goes on from here",
+                "the same command resumes from here",
                 file=sys.stderr,
             )
             raise typer.Exit(INTERRUPTED) from None

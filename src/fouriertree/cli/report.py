@@ -74,7 +74,7 @@ def columns_of(
     table = read_table(path, sheet)
     if len(table) == 0:
         raise InputError(f"{table.name} has no rows")
-    names = [*regressor._column_texts, target]
+    names = [*regressor._feature_labels, target]
     values = table.numbers([table.column(name) for name in names], "; a report needs a number there")
     return values[:, :-1], values[:, -1]
 

@@ -1,4 +1,4 @@
-"""What an error costs: squared, absolute, Huber's, a quantile's, a wrong log-odds, or a function of your own."""
+"""Losses per row: squared, absolute, Huber, quantile, logistic, or a custom function."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 LossFunction = Callable[[Floats, Floats], Floats]
 
-#: Huber's threshold in units of the spread of the errors, by their median: 95 % as good as squares on normal errors
+#: Huber's threshold in robust standard deviations of the errors: 95 % efficiency for normal errors
 HUBER = 1.345
 NAMES = ("squared", "absolute", "huber", "quantile", "logistic")
-#: log-odds beyond are as good as certain; the working response there is that of these
-CERTAIN = 12.0
+#: log-odds are clipped to this in working responses
+MAX_LOG_ODDS = 12.0
 
 
 @dataclass(frozen=True)
 class Loss:
-    """cost(y, predicted) per row, and weights w with cost ≈ w·(y − predicted)², for which squares stand in."""
+    """ℓ(y, predicted) per row, and weights of squared errors for iteratively reweighted least squares."""
 
     name: str
     quantile: float = 0.5
@@ -33,21 +33,19 @@ class Loss:
 
     @property
     def logistic(self) -> bool:
-        """Whether y is the probability, or the share, of something, and a prediction its log-odds."""
+        """Whether y are probabilities, and predictions their log-odds."""
         return self.name == "logistic"
 
     def cost(self, y: Floats, predicted: Floats) -> Floats:
-        """What every row costs: (n_rows,)."""
+        """Losses of the rows: (n_rows,)."""
         errors = y - predicted
         if self.function is not None:
-            costs = np.asarray(self.function(y, predicted), dtype=np.float64)
-            if costs.shape != y.shape:
-                raise ValueError(
-                    f"loss must return what each of {len(y)} rows costs; got an array of shape {costs.shape}"
-                )
-            if np.isnan(costs[np.isfinite(errors)]).any():
+            losses = np.asarray(self.function(y, predicted), dtype=np.float64)
+            if losses.shape != y.shape:
+                raise ValueError(f"loss must return the losses of {len(y)} rows; got shape {losses.shape}")
+            if np.isnan(losses[np.isfinite(errors)]).any():
                 raise ValueError("loss must return a number for every row with a finite prediction; got nan")
-            return costs
+            return losses
         if self.name == "squared":
             return np.square(errors)
         if self.name == "huber":
@@ -61,31 +59,31 @@ class Loss:
         return np.abs(errors)
 
     def constant(self, y: Floats, weights: Floats) -> float:
-        """The number to predict where nothing else is known: the mean, or the log-odds of the mean."""
+        """The constant prediction: the mean of y, or the log-odds of the mean."""
         mean = float(np.average(y, weights=weights))
-        return float(np.clip(log_odds(mean), -CERTAIN, CERTAIN)) if self.logistic else mean
+        return float(np.clip(log_odds(mean), -MAX_LOG_ODDS, MAX_LOG_ODDS)) if self.logistic else mean
 
     def working(self, y: Floats, predicted: Floats) -> tuple[Floats, Floats]:
-        """A target t and weights w such that w·(t − f)² touches the cost at f = predicted, and bends as it does.
+        """Working response t and weights w: at f = predicted, w·(t − f)² has the slope of the loss, up to a factor.
 
-        For log-odds this is a step of Newton's method, the working response of logistic regression.
+        For the logistic loss it also has the curvature: a Newton step.
         """
         if not self.logistic:
             return y, self.weights(y, predicted)
-        odds: Floats = np.clip(np.nan_to_num(predicted, nan=0.0), -CERTAIN, CERTAIN)
+        odds: Floats = np.clip(np.nan_to_num(predicted, nan=0.0), -MAX_LOG_ODDS, MAX_LOG_ODDS)
         probability = probabilities(odds)
         weights: Floats = probability * (1.0 - probability)
         return odds + (y - probability) / weights, weights
 
     def weights(self, y: Floats, predicted: Floats) -> Floats:
-        """Weights of the squares that touch the cost at these errors (iteratively reweighted least squares)."""
+        """Weights with which squares have the slopes of the loss at these errors, up to a factor."""
         errors = y - predicted
         width = scale(errors)
-        # Errors of nothing would weigh infinitely.
+        # Errors of zero would have infinite weights.
         least = 1e-4 * width + 1e-12 * float(np.abs(y).max(initial=0.0)) + 1e-300
         size: Floats = np.maximum(np.abs(errors), least)
         if self.function is not None:
-            return self._weights_by_slope(y, np.where(errors < 0.0, -size, size))
+            return self._weights_from_slopes(y, np.where(errors < 0.0, -size, size))
         if self.name == "huber":
             return np.minimum(1.0, HUBER * width / size)
         if self.name == "quantile":
@@ -94,8 +92,8 @@ class Loss:
             return 1.0 / size
         return np.ones_like(y)
 
-    def _weights_by_slope(self, y: Floats, errors: Floats) -> Floats:
-        """cost′/(2·error), the squares of which have the slope of the cost; alike where the cost has none."""
+    def _weights_from_slopes(self, y: Floats, errors: Floats) -> Floats:
+        """ℓ′/(2·error) by central differences; equal weights if the loss is flat."""
         h = 1e-4 * errors
         slopes = (self.cost(y, y - errors - h) - self.cost(y, y - errors + h)) / (2.0 * h)
         weights: Floats = np.maximum(slopes / (2.0 * errors), 0.0)
@@ -118,7 +116,7 @@ def log_odds(probability: float) -> float:
 
 
 def check_probabilities(loss: Loss, y: Floats) -> None:
-    """ValueError unless the loss can judge y: the logistic one needs probabilities, or labels 0 and 1."""
+    """Raise ValueError if the loss is logistic and y has other values than probabilities."""
     if loss.logistic and not ((y >= 0.0) & (y <= 1.0)).all():
         raise ValueError(
             "loss='logistic' needs values of y from 0 to 1; for other labels use SymbolicClassifier"
@@ -126,19 +124,19 @@ def check_probabilities(loss: Loss, y: Floats) -> None:
 
 
 def scale(errors: Floats) -> float:
-    """Their spread; where most of them are zero, their mean size; one if all of them are."""
+    """Robust standard deviation of the errors; if that is zero, their mean absolute value, or one."""
     return spread(errors) or float(np.mean(np.abs(errors))) or 1.0
 
 
 def spread(errors: Floats) -> float:
-    """A standard deviation that a few wild errors do not move."""
+    """Robust standard deviation: 1.4826 times the median absolute deviation."""
     return 1.4826 * float(np.median(np.abs(errors - np.median(errors)))) if len(errors) else 0.0
 
 
 def as_loss(loss: str | LossFunction, quantile: float) -> Loss:
-    """The loss of that name, or of a function cost(y, predicted) of arrays."""
+    """The loss of that name, or of a function of the arrays (y, predicted)."""
     if callable(loss):
-        return Loss("your function", function=loss)
+        return Loss("custom", function=loss)
     if not (isinstance(loss, str) and loss in NAMES):
         raise ValueError(
             f"loss must be one of {', '.join(NAMES)}, or a function of (y, predicted); got {loss!r}"

@@ -1,4 +1,4 @@
-"""FitResult that run away between the rows: a denominator near zero, a root or logarithm at the edge of its domain."""
+"""Poles between the rows: denominators near zero, roots and logarithms at the edge of their domain."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from fouriertree.expr.catalogue import Primitive
 from fouriertree.expr.opcodes import CONST, VAR
 from fouriertree.expr.templates import filled_in
 
-#: a denominator that comes this near to zero, relative to its median, has a pole among the rows or beside them
+#: a denominator this close to zero, relative to its median, may have a zero between the rows or beside them
 NEAR = 0.02
-#: a formula with a pole is believed if it has at most this share of the error of those without
+#: an equation with a pole is accepted if its error is at most this fraction of that of equations without
 POLE_LOSS_RATIO = 0.5
 
 
 def may_have_pole(expression: Expression, X: NDArray[np.float64]) -> bool:
-    """Whether a row between these, or just beside them, might meet a pole or leave the domain.
+    """Whether the expression may have a pole or leave its domain between the rows of X, or just beside them.
 
     >>> from fouriertree.expr import parse
     >>> X = np.linspace(1.0, 2.0, 11)[:, None]
@@ -27,18 +27,18 @@ def may_have_pole(expression: Expression, X: NDArray[np.float64]) -> bool:
     [True, False, True]
     """
     with np.errstate(all="ignore"):
-        return any(_touches_zero(part.evaluate(X)) for part in _dangerous(expression))
+        return any(_comes_near_zero(part.evaluate(X)) for part in _must_avoid_zero(expression))
 
 
-def _touches_zero(values: NDArray[np.float64]) -> bool:
+def _comes_near_zero(values: NDArray[np.float64]) -> bool:
     low, high = float(values.min()), float(values.max())
     if not (low > 0.0 or high < 0.0):
         return True
     return min(abs(low), abs(high)) < NEAR * float(np.median(np.abs(values)))
 
 
-def _dangerous(expression: Expression) -> Iterator[Expression]:
-    """What must not come near zero."""
+def _must_avoid_zero(expression: Expression) -> Iterator[Expression]:
+    """Subexpressions that must not come near zero."""
     for i, code in enumerate(expression.op.tolist()):
         if code in (CONST, VAR):
             continue
@@ -52,18 +52,18 @@ def _dangerous(expression: Expression) -> Iterator[Expression]:
 
 
 def _has_poles_inside(row: Primitive, last: float | None) -> bool:
-    """Poles within the domain: at its edge, as that of log, a pole is met only where the domain is left."""
+    """Whether there are poles within the domain; at its edge, as that of log, the domain is checked instead."""
     if row.pole is None or row.pole.protected or (row.domain is not None and row.domain.only_if is None):
         return False
     return row.pole.may_occur(last, unknown=True)
 
 
 def _begins_at_zero(row: Primitive, last: float | None) -> bool:
-    """Near is relative to the size of the argument, so only domains that begin at 0 can be judged."""
+    """Whether the domain begins at 0; since `NEAR` is relative, only such domains can be checked."""
     return row.domain is not None and row.domain.lower == 0.0 and row.domain.may_bind(last)
 
 
 def _keeps_its_sign(part: Expression) -> bool:
-    """Products, quotients and powers of columns cannot change their sign where the columns do not."""
+    """Products, quotients and powers of features change their sign only if features do."""
     operators = [part.primitives.by_opcode(code) for code in set(part.op.tolist()) - {CONST, VAR}]
     return all(row.multiplicative for row in operators)

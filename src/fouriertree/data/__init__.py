@@ -1,4 +1,4 @@
-"""What a fit sees: checks of the input, rows without duplicates, weights.
+"""The data of a fit: validation of the input, duplicate rows and weights, training and validation set.
 
 May import `io` and `errors`.
 """

@@ -1,4 +1,4 @@
-"""Input that a fit refuses, each with a sentence that says what to do."""
+"""Validation of the input of a fit; every error message has a remedy."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from fouriertree.errors import shortened
 from fouriertree.io.numbers import is_number
 
-#: the largest number of float64, as a whole number
+#: the largest float64, as an integer
 LARGEST = int(np.finfo(np.float64).max)
 
 
 def check_tables(X: Any, y: Any = None) -> None:
-    """An error that names the first column that is not made of numbers; other checks are scikit-learn's."""
+    """Raise an error that names the first column that is not numeric; scikit-learn checks the rest."""
     for what, values in (("X", X), ("y", y)):
         check_not_masked(values, what)
         check_magnitude(values, what)
@@ -37,7 +37,7 @@ def check_tables(X: Any, y: Any = None) -> None:
 
 
 def check_not_masked(values: Any, what: str) -> None:
-    """ValueError for cells that are masked: as plain numbers, what is under the mask would count."""
+    """Raise ValueError for masked cells: scikit-learn would use the values under the mask."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(
             f"{what} has masked cells, which are missing values; fill them in or remove their rows"
@@ -47,11 +47,11 @@ def check_not_masked(values: Any, what: str) -> None:
 def check_unique_names(names: Any) -> None:
     name, times = Counter(map(str, names)).most_common(1)[0] if len(names) else ("", 0)
     if times > 1:
-        raise ValueError(f"{times} columns are called {name!r}, and a formula could not tell them apart")
+        raise ValueError(f"{times} columns are called {name!r}; names of features must be unique")
 
 
 def check_magnitude(values: Any, what: str) -> None:
-    """ValueError for a list with a whole number beyond float64; other faults of lists are scikit-learn's to tell."""
+    """Raise ValueError for a list with an integer beyond float64; scikit-learn reports other errors in lists."""
     if isinstance(values, list | tuple):
         try:
             np.asarray(values, dtype=np.float64)
@@ -66,16 +66,16 @@ def too_large(what: str) -> ValueError:
 
 
 def check_dtype(what: str, dtype: Any) -> None:
-    """ValueError for columns that are numbers only in the way they are stored."""
+    """Raise ValueError for complex values, dates, periods and intervals."""
     if getattr(dtype, "kind", "") == "c":
-        # The first words are those that scikit-learn wants.
+        # scikit-learn's estimator checks require the first words.
         raise ValueError(f"Complex data not supported: {what}; give real and imaginary parts as two columns")
     if getattr(dtype, "kind", "") in "mM" or isinstance(dtype, pd.PeriodDtype | pd.IntervalDtype):
         raise ValueError(f"{what} holds {dtype}; turn it into numbers, such as days since the first row")
 
 
 def check_cell(what: str, cell: Any) -> None:
-    """An error unless the cell is a number, reads as one, or is missing, which scikit-learn says in its own words."""
+    """Raise an error unless the cell is a number, text of a number, or missing, which scikit-learn reports."""
     if cell is None or (isinstance(cell, float | int | np.number) and not is_too_large(cell)):
         return
     if cell is pd.NA or cell is pd.NaT:
@@ -89,35 +89,35 @@ def check_cell(what: str, cell: Any) -> None:
     except OverflowError:
         raise too_large(what) from None
     except (TypeError, ValueError):
-        # The last words are those that scikit-learn wants.
+        # scikit-learn's estimator checks require the last words.
         reason = f"{what} is not numeric: it contains {shortened(cell)}"
         raise TypeError(f"{reason}; a cell of this argument must be a string of digits or a number") from None
 
 
 def is_too_large(number: Any) -> bool:
-    """Whether it is a whole number of Python's beyond float64."""
+    """Whether it is a Python integer beyond float64."""
     return isinstance(number, int) and abs(number) > LARGEST
 
 
 def check_names(names: Sequence[str]) -> None:
-    """ValueError for a name that cannot be written down: half of a character."""
+    """Raise ValueError for a name with a lone surrogate, which no file can hold."""
     for name in names:
         if any("\ud800" <= c <= "\udfff" for c in name):
-            raise ValueError(f"the column name {name!r} holds half of a character; rename it")
+            raise ValueError(f"the name {name!r} of a feature has a lone surrogate; rename it")
 
 
 def table_with_cells(X: Any) -> pd.DataFrame:
-    """X as a table, in which columns have names; without those that are plain numbers, where X is none of pandas."""
+    """X as a DataFrame, without its numeric columns unless it is one already."""
     if isinstance(X, pd.DataFrame):
         return X
-    if hasattr(X, "columns") and hasattr(X, "to_numpy"):  # of polars and the like
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):  # such as those of polars
         arrays = {name: np.asarray(X[name]) for name in X.columns}
         return pd.DataFrame({name: array for name, array in arrays.items() if has_object_cells(array)})
     return pd.DataFrame(X) if has_object_cells(X) else pd.DataFrame()
 
 
 def target_as_numbers(y: Any) -> Any:
-    """y with text turned into numbers, which scikit-learn does for X only; a y without text comes back as it is."""
+    """y with text converted to numbers, which scikit-learn does for X only; a y without text is unchanged."""
     if not has_text(y) and not isinstance(y, list | tuple):
         return y
     cells = np.asarray(y, dtype=object)
@@ -127,7 +127,7 @@ def target_as_numbers(y: Any) -> Any:
 
 
 def number_of(cell: Any) -> float:
-    """A cell of y; one that is missing is NaN, which scikit-learn refuses in its own words."""
+    """A cell of y as a float; NaN, which scikit-learn refuses, if it is missing."""
     if cell is None or cell is pd.NA:
         return np.nan
     check_cell("y", cell)
@@ -141,7 +141,7 @@ def not_numeric(what: str, cell: Any) -> ValueError:
 
 
 def check_operators(primitives: Sized) -> None:
-    """ValueError for an empty set: a tree needs something to be made of."""
+    """Raise ValueError for an empty set of operators."""
     if len(primitives) == 0:
         raise ValueError("there are no operators to build trees from; name at least one")
 
@@ -151,7 +151,7 @@ def has_text(values: Any) -> bool:
 
 
 def has_object_cells(values: Any) -> bool:
-    """Whether it is a table or a column whose cells may be something else than numbers."""
+    """Whether it is a table or a column whose cells may not be numbers."""
     return (
         isinstance(values, np.ndarray | pd.Series)
         and 1 <= values.ndim <= 2
@@ -160,7 +160,7 @@ def has_object_cells(values: Any) -> bool:
 
 
 def check_scale(y: NDArray[np.float64]) -> None:
-    """ValueError if the squares of y leave the range of float64, where no losses can be compared."""
+    """Raise ValueError if the squares of y leave the range of float64."""
     largest = float(np.abs(y).max())
     if largest > 1e140 or 0.0 < largest < 1e-140:
         raise ValueError(
@@ -169,7 +169,7 @@ def check_scale(y: NDArray[np.float64]) -> None:
 
 
 def whole_limit(limit: float | None) -> int | None:
-    """A limit in whole units; an infinite one is none.
+    """A limit as an integer; None if it is infinite.
 
     >>> whole_limit(2.5), whole_limit(float("inf")), whole_limit(None)
     (2, None, None)
@@ -178,7 +178,7 @@ def whole_limit(limit: float | None) -> int | None:
 
 
 def draw_seed(random_state: int | np.random.RandomState | None) -> int:
-    """The integer from which a run draws everything."""
+    """The seed of a fit."""
     if random_state is None:
         return secrets.randbelow(2**32)
     if isinstance(random_state, np.random.RandomState):
@@ -191,7 +191,7 @@ def draw_seed(random_state: int | np.random.RandomState | None) -> int:
 
 
 def nth_seed(seed: int, k: int) -> int:
-    """The seed of the k-th search of a fit: `seed` itself, then others that no small seed is likely to meet."""
+    """The seed of the k-th search of a fit: `seed` itself, then others that are unlikely to equal a small seed."""
     if k == 0:
         return seed
     return int(np.random.SeedSequence([seed, k]).generate_state(1, np.uint64)[0] >> np.uint64(1))

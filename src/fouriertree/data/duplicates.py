@@ -1,6 +1,6 @@
-"""Duplicate rows and whole weights: a row of weight 3 is that row three times, and one of weight 0 is none.
+"""Duplicate rows and integer weights: a row of weight 3 equals that row three times, and one of weight 0 is dropped.
 
-Both are brought to one form before anything else looks at the data, so that the same equations come out, to the bit.
+Both are brought to one form before the fit, so that the equations are equal bit for bit.
 """
 
 from __future__ import annotations
@@ -14,23 +14,22 @@ Floats = NDArray[np.float64]
 Hashes = NDArray[np.uint64]
 Integers = NDArray[np.intp]
 
-#: rows at most into which whole weights are turned; beyond, how often a row counts is a weight, which is as good
-MOST_ROWS = 100_000
-#: rows that are hashed at a time, so that they stay in the cache
+#: maximum number of rows to which integer weights are expanded; beyond, they stay weights
+MAX_ROWS = 100_000
+#: rows that are hashed at once, so that they stay in the cache
 BLOCK = 8192
-#: weights are relative, and larger ones are scaled down: times the square of a target, they would overflow
+#: larger weights are scaled down: times the square of a target, they would overflow
 LARGEST_WEIGHT = 1e16
-#: weights above are not counted exactly by float64
+#: integers above are not exact in float64
 EXACT_COUNTS = 2.0**53
 
 
 @dataclass(frozen=True, eq=False)
 class Deduplicated:
-    """Rows in the form in which repetitions do not matter.
+    """Rows in a form that does not depend on how repetitions were given.
 
-    `group` numbers the rows such that rows with equal features have the same number: they are not independent, and a
-    validation set takes all of them or none; None if all rows differ.  `distinct` are the rows without repetitions
-    where X and y have some.
+    `group` has equal numbers for rows with equal features, which are not independent: a validation set has all of them
+    or none; None if all rows differ.  `distinct` are the rows without repetitions, if X and y have some.
     """
 
     X: Floats
@@ -43,9 +42,9 @@ class Deduplicated:
 def deduplicated(X: Floats, y: Floats, weights: Floats | None = None) -> Deduplicated:
     """The same rows for a row of weight k and for k such rows, X (n_rows, n_features) and y (n_rows,).
 
-    Rows of weight zero are dropped; equal rows are merged, and their weights added.  Whole weights, divided by their
+    Rows of weight zero are dropped; equal rows are merged, and their weights added.  Integer weights, divided by their
     greatest common divisor, then repeat rows; others stay weights.  In both cases the order of the rows depends on the
-    rows alone.  Rows that are all different and have equal weights stay as they are.
+    rows alone.  Distinct rows with equal weights are unchanged.
 
     >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array([1.0, 4.0, 9.0])
     >>> np.sort(deduplicated(X, y, np.array([2.0, 0.0, 4.0])).y)
@@ -58,11 +57,11 @@ def deduplicated(X: Floats, y: Floats, weights: Floats | None = None) -> Dedupli
         used = weights > 0.0
         if not used.all():
             X, y, weights = X[used], y[used], weights[used]
-        weights = _moderate(weights)
-    if (weights is None or _alike(weights)) and _all_different(y):
+        weights = _rescaled(weights)
+    if (weights is None or _all_equal(weights)) and _all_distinct(y):
         return Deduplicated(X, y)
     first, totals = _merged(X, y, np.ones(len(y)) if weights is None else weights)
-    if _alike(totals):
+    if _all_equal(totals):
         first.sort()
         return Deduplicated(X, y) if len(first) == len(y) else Deduplicated(X[first], y[first])
     X, y = X[first], y[first]
@@ -75,43 +74,43 @@ def deduplicated(X: Floats, y: Floats, weights: Floats | None = None) -> Dedupli
 
 
 def check_weights(weights: Floats) -> None:
-    """ValueError unless the weights are finite, none is negative, and some are positive."""
+    """Raise ValueError unless the weights are finite, none is negative, and some are positive."""
     if not (np.isfinite(weights).all() and (weights >= 0.0).all()):
         raise ValueError("sample_weight must be finite and not negative")
     if not weights.any():
         raise ValueError("there are no rows with a positive weight")
 
 
-def _moderate(weights: Floats) -> Floats:
+def _rescaled(weights: Floats) -> Floats:
     """The weights, divided by a power of two where sums of weighted squares would leave the range of float64."""
     largest = float(weights.max())
     if 1.0 / LARGEST_WEIGHT <= largest <= LARGEST_WEIGHT:
         return weights
     scaled = np.ldexp(weights, -int(np.frexp(largest)[1]))
-    # One that is too small to count beside the others still counts.
+    # Positive weights stay positive.
     return np.maximum(scaled, np.finfo(float).tiny)
 
 
-def _alike(weights: Floats) -> bool:
+def _all_equal(weights: Floats) -> bool:
     return bool((weights == weights[0]).all())
 
 
-def _all_different(values: NDArray[np.generic]) -> bool:
+def _all_distinct(values: NDArray[np.generic]) -> bool:
     ordered = np.sort(values)
     return not bool((ordered[1:] == ordered[:-1]).any())
 
 
 def _counts(totals: Floats) -> NDArray[np.int64] | None:
-    """How often every row is there, without a common factor; None if these are no counts, or too large ones."""
+    """Multiplicities of the rows, without a common factor; None if they are not integers, or too large."""
     if totals.max() > EXACT_COUNTS or (totals != np.floor(totals)).any():
         return None
     counts: NDArray[np.int64] = totals.astype(np.int64)
     counts //= np.gcd.reduce(counts)
-    return counts if float(np.sum(counts, dtype=np.float64)) <= MOST_ROWS else None
+    return counts if float(np.sum(counts, dtype=np.float64)) <= MAX_ROWS else None
 
 
 def _merged(X: Floats, y: Floats, weights: Floats) -> tuple[Integers, Floats]:
-    """Where every row is found first, in an order that depends on the rows only, and the sum of its weights."""
+    """Index of the first of equal rows, in an order that depends on the rows only, and the sums of their weights."""
     hashes = row_hashes(X, y)
     order = np.argsort(hashes, kind="stable")
     near = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
@@ -119,7 +118,7 @@ def _merged(X: Floats, y: Floats, weights: Floats) -> tuple[Integers, Floats]:
     if repeated.all():
         is_first = np.ones(len(y), dtype=bool)
         is_first[near + 1] = False
-    else:  # different rows with one hash lie in one another's way
+    else:  # a collision: different rows have the same hash
         order = np.lexsort([*_bits(X).T, _bits(y)])
         is_first = np.append(True, ~_equal_rows(X, y, order[:-1], order[1:]))
     starts = np.flatnonzero(is_first)
@@ -138,7 +137,7 @@ def _bits(values: Floats) -> Hashes:
 
 
 def row_hashes(X: Floats, y: Floats | None = None) -> Hashes:
-    """A number for every row such that equal rows have equal ones, and others hardly ever: (n_rows,)."""
+    """Hashes of the rows: (n_rows,)."""
     factors = np.random.Generator(np.random.Philox(0)).integers(
         2**64, size=X.shape[1] + 1, dtype=np.uint64
     ) | np.uint64(1)
@@ -152,6 +151,6 @@ def row_hashes(X: Floats, y: Floats | None = None) -> Hashes:
 
 
 def _scrambled(values: Floats) -> Hashes:
-    """Bits in which small whole numbers, whose lower half is empty, differ at the lower end, too."""
+    """Bits whose lower half differs for small integers, too, which have zeros there."""
     bits = _bits(values)
     return bits ^ (bits >> np.uint64(43))

@@ -1,4 +1,4 @@
-"""`TrainingData`: what a fit sees, made once and handed on; parts of it are views."""
+"""`TrainingData`: the arrays of a fit, made once; subsets are views."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fouriertree.data.duplicates import Deduplicated, deduplicated
 
 Floats = NDArray[np.float64]
 
-#: share of the rows in the validation set, rows from which on there is one, and its rows at most
+#: fraction of the rows in the validation set, minimum number of rows for a split, maximum size of the set
 VALIDATION_SHARE, MIN_ROWS_TO_SPLIT, MAX_VALIDATION_ROWS = 0.2, 20, 20_000
 #: streams of random numbers for the split and for a sample of rows
 SPLIT_STREAM, SAMPLE_STREAM = 0, 7
@@ -20,18 +20,18 @@ SPLIT_STREAM, SAMPLE_STREAM = 0, 7
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Rows without duplicates, those of the training set first and those of the validation set behind them.
+    """Rows without duplicates, those of the training set before those of the validation set.
 
     Attributes
     ----------
     X : array (n_rows, n_features)
     y : array (n_rows,)
     weights : array (n_rows,)
-        How much every row counts.
+        Sample weights.
     n_training : int
-        Rows of the training set; all of them where there is no validation set.
+        Number of rows of the training set; all rows if there is no validation set.
     distinct : tuple of X, y and weights, or None
-        The rows without repetitions, where whole weights have turned into repeated rows.
+        The rows without repetitions, if integer weights were expanded to repeated rows.
     """
 
     X: Floats
@@ -84,7 +84,7 @@ class TrainingData:
         return TrainingData(self.X[rows], self.y[rows], self.weights[rows], self.n_training)
 
     def sample(self, most: int, seed: int) -> TrainingData:
-        """At most so many rows, drawn from both sets alike."""
+        """A random sample of at most `most` rows from both sets."""
         if self.n_rows <= most:
             return self
         drawn = np.sort(np.random.default_rng([seed, SAMPLE_STREAM]).permutation(self.n_rows)[:most])

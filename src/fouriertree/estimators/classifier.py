@@ -46,17 +46,10 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    operators, model_selection, max_terms, max_size, complexities, nesting, guesses, random_state, n_jobs, progress
-        As for `SymbolicRegressor`.
-    time_limit, max_evaluations, feature_names
-        As for `SymbolicRegressor`; the limits are divided evenly among the tables.
-
-    Parameters
-    ----------
     operators, model_selection, max_terms, max_size, complexities, nesting, guesses : optional
         As in `SymbolicRegressor`.
     time_limit, max_evaluations, random_state, n_jobs, feature_names, progress : optional
-        As in `SymbolicRegressor`; the classes share the limits evenly.
+        As in `SymbolicRegressor`; the limits are divided evenly among the tables.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What can be done with the formulas of a fitted regressor: predict, question, draw, write down, save."""
+"""Predictions, equations and model files of a fitted regressor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -31,12 +30,12 @@ from fouriertree.selection.table import table_text
 from fouriertree.uncertainty.intervals import linear_prediction_bounds, prediction_bounds
 
 Floats = NDArray[np.float64]
-#: how bounds are made
+#: methods for prediction intervals
 METHODS = ("conformal", "linear")
 
 
 class Prediction(NamedTuple):
-    """Values with the bounds of an interval around each: (n_rows,) three times."""
+    """Predictions with lower and upper bounds: (n_rows,) each, (n_rows, n_targets) for several targets."""
 
     value: Floats
     lower: Floats
@@ -44,35 +43,42 @@ class Prediction(NamedTuple):
 
 
 class ExtrapolationWarning(UserWarning):
-    """Rows lie outside of the data that a formula was fitted to."""
+    """Rows lie outside of the range of the training data."""
 
 
 class FittedEquations(Inspection):
-    """Methods of a regressor that has been fitted.  `index` is a row of `equations_`; the chosen one if None."""
+    """Methods of a fitted regressor.  `index` is a row of `equations_`, the chosen one by default."""
 
-    equations_: pd.DataFrame
-    models_: list[Model]
     model_: Model
-    best_index_: int
-    box_: Floats  #: smallest and largest value of every column: (n_columns, 2)
-    scores_: list[Floats]  #: of every row: sorted sizes of its errors on rows that it was not fitted to
+    scores_: list[Floats]
     stop_reason_: str
-    estimators_: list[Any]  #: only where y had several columns: the regressor of each
-    targets_: list[str]  #: and their names
+    estimators_: list[Any]
+    targets_: list[str]
     feature_names_in_: NDArray[np.object_]
     n_jobs: int | None
-    _warned_outside = False
+    _warned = False  #: of extrapolation
 
-    # Values ---------------------------------------------------------------------------------------------------
+    # Predictions ------------------------------------------------------------------------------------------------
     def predict(
         self, X: Any, index: int | None = None, interval: float | None = None, method: str = "conformal"
     ) -> Any:
-        """Values on the rows of X: (n_rows,); with `interval`, such as 0.9, a `Prediction` with bounds, too.
+        """Predictions on the rows of X; warns once if rows lie outside of the range of the training data.
 
-        So large a share of new rows like those of the fit lies between the bounds.  By the method "conformal" they are
-        as far apart as errors on rows that were held back, whatever these errors are like, and infinite where they were
-        too few; by "linear" they are those of linear theory, which takes the form for certain and the errors for alike.
-        Warns once if rows lie outside of the range of the data.
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        index : int, optional
+            Row of `equations_`.
+        interval : float, optional
+            Coverage of prediction intervals, such as 0.9.
+        method : {"conformal", "linear"}
+            Intervals from quantiles of out-of-sample errors, infinite if these are too few, or from linear theory,
+            which assumes that the form of the equation is correct and that errors are independent and alike.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_targets), or Prediction
+            A `Prediction` if `interval` is given.
         """
         if method not in METHODS:
             raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
@@ -90,21 +96,23 @@ class FittedEquations(Inspection):
         return Prediction(values, *linear_prediction_bounds(model, *self._data(None, None), X, interval))
 
     def _warn(self, model: Model, X: Floats, values: Floats) -> None:
-        outside_of = None if self._warned_outside else outside(model, X, self.box_, self._column_texts)
+        extrapolated = None if self._warned else extrapolation(model, X, self.box_, self._feature_labels)
         if bad := int(np.count_nonzero(~np.isfinite(values))):
-            message = f"the formula has no finite value on {bad} of {len(values)} rows; their prediction is nan or inf"
+            message = (
+                f"the equation has no finite value on {bad} of {len(values)} rows: predictions are nan or inf"
+            )
             warnings.warn(message, UserWarning, stacklevel=3)
-        if outside_of is not None:
-            self._warned_outside = True
-            warnings.warn(outside_of, ExtrapolationWarning, stacklevel=3)
+        if extrapolated is not None:
+            self._warned = True
+            warnings.warn(extrapolated, ExtrapolationWarning, stacklevel=3)
 
-    # Formulas -------------------------------------------------------------------------------------------------
+    # Equations ------------------------------------------------------------------------------------------------
     def sympy(self, index: int | None = None) -> Any:
-        """The formula as a SymPy expression."""
+        """The equation as a SymPy expression."""
         return self._model(index).sympy()
 
     def latex(self, index: int | None = None) -> str:
-        """The formula as LaTeX."""
+        """The equation as LaTeX."""
         return self._model(index).latex()
 
     def get_best(self) -> Any:
@@ -121,9 +129,9 @@ class FittedEquations(Inspection):
             )
         return table_text(self.equations_, self.best_index_)
 
-    # On disk --------------------------------------------------------------------------------------------------
+    # Files ----------------------------------------------------------------------------------------------------
     def save(self, path: str | Path, target: str = "y") -> None:
-        """Write the formulas, and how they came about, to a JSON file that a person can read."""
+        """Write the equations and their provenance to a readable JSON file; `target` names y."""
         if has_outputs(self):
             save_outputs(Path(path), self)
         else:
@@ -131,21 +139,18 @@ class FittedEquations(Inspection):
 
     @classmethod
     def load(cls, path: str | Path, operators: PrimitiveSet | None = None) -> Self:
-        """The regressor that `save` wrote; `operators` knows those of your own that it uses.
-
-        It predicts and answers like the one that was saved, but it has no data to refit to.
-        """
+        """The regressor that `save` wrote, without its training data; `operators` has its user-defined operators."""
         if is_bundle(Path(path)):
             loaded: Self = load_outputs(cls, Path(path), operators)
             return loaded
-        saved = load(Path(path), operators)
+        record = load(Path(path), operators)
         try:
-            return cls.from_record(saved)
+            return cls.from_record(record)
         except ModelFileError as damage:
             raise ModelFileError(f"{path} is damaged: {damage}") from None
 
     def to_record(self, target: str = "y") -> ModelRecord:
-        """All that a file holds."""
+        """The content of the model file."""
         self._row(None)
         plain, described = plain_parameters(self.get_params(deep=False))  # type: ignore[attr-defined]
         history = {name: getattr(self, f"{name}_") for name in HISTORY}
@@ -157,32 +162,33 @@ class FittedEquations(Inspection):
         )  # fmt: skip
 
     @classmethod
-    def from_record(cls, saved: ModelRecord) -> Self:
-        new = cls(**checked_parameters(saved.parameters, cls))
-        new.models_, new.equations_ = list(saved.models), saved.equations
-        new.best_index_ = saved.chosen
-        new.model_ = new.models_[saved.chosen]
-        new.scores_ = [np.array(scores) for scores in saved.scores]
-        new.box_ = np.array(saved.box).reshape(-1, 2)
-        new.n_features_in_ = len(saved.box)
-        new._names = saved.names
-        if saved.names is not None:
-            new.feature_names_in_ = np.array(saved.names, dtype=object)
+    def from_record(cls, record: ModelRecord) -> Self:
+        """The regressor with the content of a model file."""
+        new = cls(**checked_parameters(record.parameters, cls))
+        new.models_, new.equations_ = list(record.models), record.equations
+        new.best_index_ = record.chosen
+        new.model_ = new.models_[record.chosen]
+        new.scores_ = [np.array(scores) for scores in record.scores]
+        new.box_ = np.array(record.box).reshape(-1, 2)
+        new.n_features_in_ = len(record.box)
+        new._names = record.names
+        if record.names is not None:
+            new.feature_names_in_ = np.array(record.names, dtype=object)
         for name in HISTORY:
-            setattr(new, f"{name}_", saved.history.get(name))
-        new.data_ = dict(saved.data)
+            setattr(new, f"{name}_", record.history.get(name))
+        new.data_ = dict(record.data)
         return new
 
-    data_: Mapping[str, Any]  #: rows, columns and fingerprint of the table of the fit
+    data_: Mapping[str, Any]  #: shape and fingerprint of the training data
 
     def __copy__(self) -> Self:
-        """A shallow copy with everything that a pickle leaves out."""
+        """A shallow copy, with what a pickle leaves out."""
         new = type(self).__new__(type(self))
         vars(new).update(vars(self))
         return new
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the data of the fit, which may be large and are not ours to pass on, and without a fit that runs."""
+        """Without the training data, which may be large or confidential, and without a running fit."""
         state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
         return {name: value for name, value in state.items() if name not in NOT_PICKLED}
 
@@ -190,7 +196,7 @@ class FittedEquations(Inspection):
     def _engine(self) -> CompiledEngine:
         return CompiledEngine(n_jobs=1 if self.n_jobs is None else self.n_jobs)
 
-    # Which row ------------------------------------------------------------------------------------------------
+    # Rows -----------------------------------------------------------------------------------------------------
     def _row(self, index: int | None) -> int:
         check_is_fitted(self)
         require_single_output(self)
@@ -206,10 +212,7 @@ class FittedEquations(Inspection):
 
 
 def absolute_errors(errors: Floats) -> Floats:
-    """|errors| in order; of many, as many order statistics as tell any interval, rather too large than too small.
-
-    Where a formula has no value, its error is infinite.
-    """
+    """Sorted |errors|, infinite where there is no value; of many, order statistics that overestimate quantiles."""
     sizes = np.sort(np.nan_to_num(np.abs(errors), nan=np.inf, posinf=np.inf))
     if len(sizes) <= MAX_SCORES:
         return sizes
@@ -218,16 +221,16 @@ def absolute_errors(errors: Floats) -> Floats:
     return kept
 
 
-#: what stays behind when a regressor is pickled: the data of the fit, and the search that could go on
+#: attributes that a pickle leaves out: the training data, the state of the search, a running fit
 NOT_PICKLED = ("_training", "_warm_start", "_stop")
-#: errors that are remembered of a formula
+#: maximum number of scores per equation
 MAX_SCORES = 399
-#: what is told of a search
+#: fitted attributes that a model file records
 HISTORY = ("seed", "stop_reason", "traverses", "evaluations", "seconds")
 
 
-def outside(model: Model, X: Floats, box: Floats, names: Sequence[str]) -> str | None:
-    """A sentence about rows beyond the range of the data, in the columns of the formula; None if there are none."""
+def extrapolation(model: Model, X: Floats, box: Floats, names: Sequence[str]) -> str | None:
+    """A message if rows lie outside of the range of the training data in a feature of the equation, or None."""
     columns = sorted({column for expression in model.expressions for column in expression.columns})
     beyond = (X[:, columns] < box[columns, 0]) | (X[:, columns] > box[columns, 1])
     if not (count := int(np.count_nonzero(beyond.any(axis=1)))):
@@ -238,24 +241,24 @@ def outside(model: Model, X: Floats, box: Floats, names: Sequence[str]) -> str |
         if there.any()
     ]
     return (
-        f"{count} of {len(X)} rows lie outside of the data of the fit ({', '.join(ranges)}), where nothing is known of "
-        "the formula; said once"
+        f"{count} of {len(X)} rows lie outside of the range of the training data ({', '.join(ranges)}), where the "
+        "equation extrapolates; this warning is shown once"
     )
 
 
 def checked_parameters(parameters: Mapping[str, Any], cls: Any) -> Mapping[str, Any]:
-    """The parameters; ModelFileError if there is no such parameter, or if it would break predictions later."""
+    """The parameters; ModelFileError for an unknown one, or for one that would make predictions fail."""
     unknown = sorted(set(parameters) - set(cls._get_param_names()))
     if unknown:
-        raise ModelFileError(f"it has a parameter {shortened(unknown[0])}, which is none of a regressor")
+        raise ModelFileError(f"it has an unknown parameter {shortened(unknown[0])}")
     threads = parameters.get("n_jobs", 1)
     if not (threads is None or (type(threads) is int and threads != 0)):
-        raise ModelFileError(f"its n_jobs, {shortened(threads)}, is no number of threads")
+        raise ModelFileError(f"its n_jobs, {shortened(threads)}, is not a number of threads")
     return parameters
 
 
 def plain_parameters(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Those that JSON can hold, and the others as text."""
+    """The parameters that JSON can represent, and the others as text."""
     plain: dict[str, Any] = {}
     described: dict[str, str] = {}
     for name, value in parameters.items():
@@ -275,7 +278,7 @@ def plain_parameters(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dic
 
 
 def text_of(value: Any) -> str:
-    """How Python writes it; an object whose own `__repr__` fails is named by its class."""
+    """repr(value), or the name of its class if `__repr__` fails."""
     try:
         return repr(value)
     except Exception:

@@ -42,20 +42,20 @@ class Inspection:
     _training: TrainingData
 
     @property
-    def _column_texts(self) -> Sequence[str]:
+    def _feature_labels(self) -> Sequence[str]:
         return self._names or [f"x{i}" for i in range(self.n_features_in_)]
 
     def certificate(self, index: int | None = None) -> Certificate:
         """A proof by interval arithmetic that the equation is finite on the range of the data, or a counterexample."""
         from fouriertree.uncertainty.certificate import certify
 
-        return certify(self._model(index).expression, self.box_, self._column_texts)
+        return certify(self._model(index).expression, self.box_, self._feature_labels)
 
     def slopes(self, index: int | None = None) -> list[Slope]:
         """Sign and size of the partial derivatives of the equation over the range of the data."""
         from fouriertree.uncertainty.certificate import slopes
 
-        return slopes(self._model(index).expression, self.box_, self._column_texts)
+        return slopes(self._model(index).expression, self.box_, self._feature_labels)
 
     def coefficient_intervals(
         self, index: int | None = None, level: float = 0.95, X: Any = None, y: Any = None
@@ -140,7 +140,7 @@ class Inspection:
         """Plot the equation as a tree."""
         from fouriertree.plotting import plot_tree
 
-        return plot_tree(self._model(index).expression, self._column_texts, ax)
+        return plot_tree(self._model(index).expression, self._feature_labels, ax)
 
     def report(
         self, path: str | Path, target: str = "y", X: Any = None, y: Any = None, refits: int = 0,

@@ -16,7 +16,7 @@ from fouriertree.expr import PrimitiveSet
 from fouriertree.runs.bundles import load_bundle, save_bundle
 
 FORMAT = "fouriertree-outputs"
-#: reasons to stop that the user has caused
+#: stop reasons that the user caused
 ENDED_BY_USER = ("interrupted", "stopped")
 #: limits that are divided among the targets
 LIMITS = ("time_limit", "max_evaluations", "max_traverses")
@@ -31,10 +31,10 @@ OUTPUT_ATTRIBUTES = ("estimators_", "targets_")
 
 
 def output_names(y: Any) -> list[str] | None:
-    """The names of the columns of y; None if it has but one."""
+    """The names of the columns of y; None if there is only one."""
     try:
         shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
-    except ValueError:  # rows of unequal length, about which scikit-learn has a sentence
+    except ValueError:  # rows of unequal length, which scikit-learn reports
         return None
     if len(shape) != 2 or shape[1] < 2:
         return None
@@ -42,7 +42,7 @@ def output_names(y: Any) -> list[str] | None:
 
 
 def divided(limit: float | None, parts: int) -> float | None:
-    """An even part of a limit; a count stays a count.
+    """A limit, divided evenly; integers stay integers.
 
     >>> divided(10, 3), divided(1.0, 4), divided(None, 2)
     (3, 0.25, None)
@@ -66,7 +66,7 @@ class StopRelay:
 
 
 def fit_outputs(regressor: Any, X: Any, y: Any, sample_weight: Any, stop: StopRelay) -> dict[str, Any]:
-    """Fit a clone to every column of y, each with its part of the limits; the attributes of the whole."""
+    """Fit a clone to every column of y, each with its share of the limits; the attributes for all targets."""
     names = output_names(y) or []
     check_tables(X)
     values = target_as_numbers(np.asarray(y))
@@ -84,13 +84,13 @@ def fit_outputs(regressor: Any, X: Any, y: Any, sample_weight: Any, stop: StopRe
 
 
 def regressors_for(regressor: Any, n: int) -> tuple[list[Any], int]:
-    """Those to fit, with their part of the limits, and their seed; for a warm start, those that were fitted before."""
+    """The regressors to fit, with their share of the limits, and their seed; those of the last fit for a warm start."""
     before = getattr(regressor, "estimators_", [])
-    again = regressor.warm_start and len(before) == n
-    seed = regressor.seed_ if again else draw_seed(regressor.random_state)
+    is_warm = regressor.warm_start and len(before) == n
+    seed = regressor.seed_ if is_warm else draw_seed(regressor.random_state)
     limits = {name: divided(getattr(regressor, name), n) for name in LIMITS}
     parameters = regressor.get_params(deep=False) | limits | {"random_state": seed}
-    parts = [copy(part) for part in before] if again else [clone(regressor) for _ in range(n)]
+    parts = [copy(part) for part in before] if is_warm else [clone(regressor) for _ in range(n)]
     return [part.set_params(**parameters) for part in parts], seed
 
 
@@ -109,24 +109,24 @@ def has_outputs(regressor: Any) -> bool:
 
 
 def require_single_output(regressor: Any) -> None:
-    """ValueError where one formula is asked for and there are several."""
+    """ValueError if there are several targets."""
     if has_outputs(regressor):
         names = ", ".join(regressor.targets_)
         raise ValueError(
-            f"there are formulas for {len(regressor.estimators_)} targets ({names}); ask model.estimators_[k], the "
+            f"there are equations for {len(regressor.estimators_)} targets ({names}); use model.estimators_[k], the "
             "regressor of target k"
         )
 
 
 def predict_outputs(regressor: Any, X: Any, index: int | None, *options: Any) -> Any:
-    """Values (n_rows, n_outputs); with an interval, three such arrays."""
+    """Predictions (n_rows, n_targets); with an interval, three such arrays."""
     if index is not None:
         require_single_output(regressor)
     X = validate_data(regressor, X, reset=False, skip_check_array=True)
-    found = [one.predict(X, None, *options) for one in regressor.estimators_]
-    if isinstance(found[0], tuple):
-        return type(found[0])(*(np.column_stack(parts) for parts in zip(*found, strict=True)))
-    return np.column_stack(found)
+    predictions = [one.predict(X, None, *options) for one in regressor.estimators_]
+    if isinstance(predictions[0], tuple):
+        return type(predictions[0])(*(np.column_stack(parts) for parts in zip(*predictions, strict=True)))
+    return np.column_stack(predictions)
 
 
 def save_outputs(path: Path, regressor: Any) -> None:

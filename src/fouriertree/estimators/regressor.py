@@ -24,12 +24,10 @@ from fouriertree.search import Search
 
 
 class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
-    """Equations for y in the columns of X, from simplest to most accurate.
+    """Symbolic regression: equations for y in the features of X, from the simplest to the most accurate.
 
-    `equations_` is the front over complexity and error: a row for every complexity worth it, with the loss on all rows,
-    on the rows that the search saw and on those that were held back to verify (`validation_loss`), and the description
-    length.  The chosen row is `best_index_`; `models_` are the rows as Model objects and `model_` is the chosen one.
-    `stop_reason_` says why the search ended.  Losses are means over rows (weighted), of the model's own predictions.
+    Equations are linear combinations of expression trees with least-squares coefficients.  A fit returns their Pareto
+    front over complexity and loss, checked on a validation set, and chooses one by `model_selection`.
 
     Parameters
     ----------
@@ -79,6 +77,33 @@ class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
     progress : bool, default=False
         Show a progress bar on stderr.
 
+    Attributes
+    ----------
+    equations_ : DataFrame
+        The Pareto front, a row per equation: `n_terms`, `complexity`, `loss` on all rows, `training_loss`,
+        `validation_loss`, `description_length`, `r2`, `equation`.  Losses are weighted means over rows.
+    models_, model_ : list of Model, Model
+        The rows of `equations_`, and the chosen one.
+    best_index_ : int
+        The chosen row of `equations_`.
+    scores_ : list of ndarray
+        Sorted absolute errors of every equation on rows that it was not fitted to, for prediction intervals.
+    box_ : ndarray of shape (n_features, 2)
+        Minimum and maximum of every feature.
+    seed_, stop_reason_ : int, str
+        The seed that repeats the fit, and why the search ended.
+    evaluations_, traverses_, seconds_ : int, int, float
+        Candidates evaluated, passes over the data, and duration of the fit.
+    data_ : dict
+        Number of rows and columns of the training data, and their SHA-256.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        As in scikit-learn; names only if X has string column names.
+    run_path_ : Path
+        The run folder, with `run_dir` only.
+    estimators_, targets_ : list of SymbolicRegressor, list of str
+        For a y of several columns only: the regressor of each, and their names.  The attributes of equations are lists
+        then, and costs are sums.
+
     Examples
     --------
     >>> X = np.linspace(-2, 2, 50)[:, None]
@@ -115,33 +140,29 @@ class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
         warm_start: bool = False,
         progress: bool = False,
     ) -> None:
-        self.search = search
-        self.operators = operators
-        self.model_selection = model_selection
-        self.loss = loss
-        self.quantile = quantile
-        self.max_terms = max_terms
-        self.max_size = max_size
-        self.complexities = complexities
-        self.nesting = nesting
-        self.guesses = guesses
-        self.time_limit = time_limit
-        self.max_evaluations = max_evaluations
-        self.memory_limit = memory_limit
-        self.max_traverses = max_traverses
-        self.target_loss = target_loss
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.feature_names = feature_names
-        self.run_dir = run_dir
-        self.warm_start = warm_start
-        self.progress = progress
+        self.search, self.operators, self.model_selection = search, operators, model_selection
+        self.loss, self.quantile = loss, quantile
+        self.max_terms, self.max_size, self.complexities = max_terms, max_size, complexities
+        self.nesting, self.guesses = nesting, guesses
+        self.time_limit, self.max_evaluations, self.memory_limit = time_limit, max_evaluations, memory_limit
+        self.max_traverses, self.target_loss = max_traverses, target_loss
+        self.random_state, self.n_jobs, self.feature_names = random_state, n_jobs, feature_names
+        self.run_dir, self.warm_start, self.progress = run_dir, warm_start, progress
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Search for equations; Ctrl-C or `stop` ends the search and keeps its result, another Ctrl-C leaves at once.
+        """Search for equations; Ctrl-C or `stop` ends the search and keeps its result, a second Ctrl-C discards it.
 
-        For a y of several columns, `estimators_` are the regressors of each, which share the limits evenly.  Whatever
-        ends a fit, the regressor is fitted, or as it was before.
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,) or (n_rows, n_targets)
+            For several targets, the limits are divided evenly among them.
+        sample_weight : array-like of shape (n_rows,), optional
+
+        Returns
+        -------
+        self
+            An exception leaves the regressor in its state from before the fit.
         """
         return self.fit_run(X, y, sample_weight)
 
@@ -154,11 +175,11 @@ class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
         context: RunContext | None = None,
         stop: Stop | None = None,
     ) -> Self:
-        """As `fit`, for programs that resume a run, add to its metadata, or stop it by a `Stop` of their own."""
+        """As `fit`, for callers that resume a run, add to its metadata, or pass their `Stop`."""
         self._check_parameters()
         if output_names(y) is not None:
             if context is not None and context.folder is not None:
-                raise ValueError("a run has one target; give the column of y that it is about")
+                raise ValueError("a run has one target; pass its column of y only")
             relay = self._stop = StopRelay()
             try:
                 attributes = fit_outputs(self, X, y, sample_weight, relay)
@@ -180,10 +201,10 @@ class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
     def resume(
         cls, run: str | Path, X: Any, y: Any, sample_weight: ArrayLike | None = None, **changes: Any
     ) -> Self:
-        """Resume a run that was killed or interrupted, from its folder and the data that it was given.
+        """Resume a killed or interrupted run from its folder and its data.
 
-        Without a time limit, the equations are those of an uninterrupted run, bit for bit.  `changes` are parameters
-        to set: a larger limit, or those that a file cannot hold.
+        Runs without a time limit resume bit-identically.  `changes` are parameters to set: a larger limit, or those
+        that a file cannot represent.
         """
         folder = RunFolder.open(Path(run))
         try:
@@ -194,15 +215,15 @@ class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
 
     @classmethod
     def of_run(cls, folder: RunFolder, **changes: Any) -> Self:
-        """The regressor of a run, which is locked, so that no other process can resume it meanwhile."""
+        """The regressor of a run, which is locked, so that no other process can resume it."""
         regressor = cls(**parameters_of(folder, changes))
         folder.lock()
         return regressor
 
     def stop(self) -> bool:
-        """End the fit that runs in another thread, which keeps its result; False if there is none.
+        """End the fit that runs in another thread, which keeps its result; False if no fit runs.
 
-        Can be called from any thread at any time, and returns at once: `fit` returns after its current step.
+        Thread-safe; returns at once, while `fit` returns after its current step.
         """
         running: Stop | StopRelay | None = vars(self).get("_stop")
         if running is not None:

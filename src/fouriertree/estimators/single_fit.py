@@ -86,34 +86,34 @@ def fit_single(
     parameters: dict[str, Any] = estimator.get_params(deep=False)  # type: ignore[attr-defined]
     check_operators(as_primitives(parameters["operators"]))
     loss = as_loss(parameters["loss"], parameters["quantile"])
-    given = _validated(estimator, X, y, sample_weight)
-    check_probabilities(loss, given.y)
-    warm_start = _warm_start(estimator, parameters, given.sha256)
+    inputs = _validated(estimator, X, y, sample_weight)
+    check_probabilities(loss, inputs.y)
+    warm_start = _warm_start(estimator, parameters, inputs.sha256)
     seed = draw_seed(parameters["random_state"]) if warm_start is None else warm_start.seed
-    config = FitConfig.from_parameters(parameters, given.names, given.X.shape[1], seed)
+    config = FitConfig.from_parameters(parameters, inputs.names, inputs.X.shape[1], seed)
     # The first time on a machine takes some seconds, which the time limit does not include.
     uninterrupted(lambda: compile_kernels_of(config.engine, config.search))
-    stop.start_search(memory_watch(parameters["memory_limit"], len(given.y)))
+    stop.start_search(memory_watch(parameters["memory_limit"], len(inputs.y)))
     began = time.monotonic()
-    journal = _journal(parameters, given, seed, warm_start, context)
+    journal = _journal(parameters, inputs, seed, warm_start, context)
     try:
         started = began - journal.seconds
-        data = TrainingData.from_arrays(given.X, given.y, given.weights, seed)
+        data = TrainingData.from_arrays(inputs.X, inputs.y, inputs.weights, seed)
         pipeline = FitPipeline(config, Objective(data, loss, config.engine), stop, journal, started)
         reason = pipeline.search()
         attributes = {
-            **given.validated,
-            **_summary(given, seed, reason, journal),
+            **inputs.validated,
+            **_summary(inputs, seed, reason, journal),
             **_table_attributes(pipeline.table(), data, loss.logistic),
             "_training": data,
-            "_warned_outside": False,
+            "_warned": False,
             "seconds_": time.monotonic() - started,
         }
         if parameters["warm_start"] and pipeline.last is not None:
             attributes["_warm_start"] = WarmStart(
-                parameters, given.sha256, seed, journal.collector, *pipeline.last
+                parameters, inputs.sha256, seed, journal.collector, *pipeline.last
             )
-        return attributes | _finish(estimator, attributes, given.target, journal)
+        return attributes | _finish(estimator, attributes, inputs.target, journal)
     except BaseException as error:
         journal.abandon(error)
         raise
@@ -140,17 +140,17 @@ VALIDATED = ("n_features_in_", "feature_names_in_")
 
 
 def _feature_names(estimator: Any, n_features: int) -> tuple[str, ...] | None:
-    given = estimator.feature_names
-    if given is None:
-        given = getattr(estimator, "feature_names_in_", None)
-    if given is None:
+    names = estimator.feature_names
+    if names is None:
+        names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
         return None
-    names = tuple(map(str, given))
-    if len(names) != n_features:
-        raise ValueError(f"feature_names has {len(names)} names, but X has {n_features} columns")
-    check_unique_names(names)
-    check_names(names)
-    return names
+    texts = tuple(map(str, names))
+    if len(texts) != n_features:
+        raise ValueError(f"feature_names has {len(texts)} names, but X has {n_features} columns")
+    check_unique_names(texts)
+    check_names(texts)
+    return texts
 
 
 # History --------------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def _warm_start(estimator: Any, parameters: Mapping[str, Any], sha256: str) -> W
 
 def _journal(
     parameters: Mapping[str, Any],
-    given: _Input,
+    inputs: _Input,
     seed: int,
     warm_start: WarmStart | None,
     context: RunContext,
@@ -172,7 +172,7 @@ def _journal(
     journal = Journal(warm_start)
     plain, described = plain_parameters(parameters)
     if context.folder is not None:
-        check_same_data(context.folder, given.sha256)
+        check_same_data(context.folder, inputs.sha256)
         changes = {"parameters": plain, "described": described}
         journal.resume(context.folder, as_primitives(parameters["operators"]), changes)
     elif parameters["run_dir"] is not None:
@@ -181,9 +181,9 @@ def _journal(
             "described": described,
             "seed": seed,
             "versions": library_versions(),
-            "data": _data_attribute(given),
-            "columns": list(given.names or (f"x{i}" for i in range(given.X.shape[1]))),
-            "target": given.target,
+            "data": _data_attribute(inputs),
+            "columns": list(inputs.names or (f"x{i}" for i in range(inputs.X.shape[1]))),
+            "target": inputs.target,
             **context.metadata,
         }
         journal.record(parameters["run_dir"], metadata)
@@ -223,15 +223,15 @@ def _model_file(fitted: FittedEquations, target: str) -> bytes | None:
 
 
 # Attributes -----------------------------------------------------------------------------------------------------
-def _data_attribute(given: _Input) -> dict[str, Any]:
-    return {"rows": len(given.y), "columns": given.X.shape[1], "sha256": given.sha256}
+def _data_attribute(inputs: _Input) -> dict[str, Any]:
+    return {"rows": len(inputs.y), "columns": inputs.X.shape[1], "sha256": inputs.sha256}
 
 
-def _summary(given: _Input, seed: int, reason: str, journal: Journal) -> dict[str, Any]:
+def _summary(inputs: _Input, seed: int, reason: str, journal: Journal) -> dict[str, Any]:
     return {
-        "_names": given.names,
+        "_names": inputs.names,
         "seed_": seed,
-        "data_": _data_attribute(given),
+        "data_": _data_attribute(inputs),
         "stop_reason_": reason,
         "traverses_": journal.collector.traverses,
         "evaluations_": journal.collector.candidates,

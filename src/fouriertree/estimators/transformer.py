@@ -36,15 +36,6 @@ class SymbolicTransformer(TransformerMixin, BaseEstimator):
     ----------
     n_features : int, default=10
         Maximum number of features.
-    operators, loss, quantile, max_terms, max_size, complexities, nesting, guesses, time_limit, max_evaluations
-        As for `SymbolicRegressor`.
-    random_state, n_jobs, feature_names, progress
-        As for `SymbolicRegressor`.
-
-    Parameters
-    ----------
-    n_features : int, default=10
-        Maximum number of features that a transformer returns.
     operators, loss, quantile, max_terms, max_size, complexities, nesting, guesses : optional
         As in `SymbolicRegressor`.
     time_limit, max_evaluations, random_state, n_jobs, feature_names, progress : optional

@@ -1,4 +1,4 @@
-"""`FitConfig`: what a user has asked of a fit, resolved into the objects that it needs."""
+"""`FitConfig`: the parameters of an estimator, resolved into the objects of a fit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fouriertree.search.nesting import Nesting
 
 @dataclass(frozen=True)
 class FitConfig:
-    """The options of one fit; `search` is None for the hybrid search, and limits that are None do not limit."""
+    """The options of one fit; `search` is None for the hybrid search, and a limit of None is no limit."""
 
     search: Search[Any] | None
     primitives: PrimitiveSet
@@ -39,7 +39,7 @@ class FitConfig:
     def from_parameters(
         cls, parameters: Mapping[str, Any], names: tuple[str, ...] | None, n_features: int, seed: int
     ) -> FitConfig:
-        """From the parameters of an estimator, which have been checked."""
+        """The options in the valid parameters of an estimator."""
         primitives = as_primitives(parameters["operators"])
         texts = names or tuple(f"x{i}" for i in range(n_features))
         max_terms, time_limit = parameters["max_terms"], parameters["time_limit"]
@@ -59,12 +59,12 @@ class FitConfig:
         )
 
 
-#: parameters that are taken as they are
+#: parameters without a conversion
 UNCHANGED = ("model_selection", "max_evaluations", "max_traverses", "target_loss", "progress")
 
 
 def as_primitives(operators: Any) -> PrimitiveSet:
-    """A set of operators from what a user may give: None, names, or a set."""
+    """A set of operators from None, names, or a set."""
     if operators is None:
         return PrimitiveSet.default()
     return operators if isinstance(operators, PrimitiveSet) else PrimitiveSet(operators)

@@ -1,4 +1,4 @@
-"""What a fit resumes from and is recorded by, as the pipeline sees it; `fouriertree.runs` implements it."""
+"""The interface for resuming and recording a fit, which `fouriertree.runs` implements."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Floats = NDArray[np.float64]
 
 
 class WorkingResponse(NamedTuple):
-    """A target and weights of all rows, whose squared errors a search minimises."""
+    """A target and weights of all rows, whose squared errors a search minimizes."""
 
     target: Floats
     weights: Floats
 
 
 class History(Protocol):
-    """Where a fit resumes from, if anywhere, and how it is recorded."""
+    """The state that a fit resumes from, if any, and its record."""
 
     collector: CandidateCollector
 
@@ -54,7 +54,7 @@ class History(Protocol):
 
 
 def extended(budget: Budget, collector: CandidateCollector) -> Budget:
-    """The same limits once more for a warm start, whose counts begin where they ended."""
+    """The same limits once more, for a warm start, which continues the counts."""
 
     def more(limit: int | None, spent: int) -> int | None:
         return None if limit is None else limit + spent

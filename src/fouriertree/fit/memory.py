@@ -1,4 +1,4 @@
-"""How much memory the process holds, and a limit on it."""
+"""Resident memory of the process, and a limit on it."""
 
 from __future__ import annotations
 
@@ -6,41 +6,41 @@ from collections.abc import Callable
 from contextlib import suppress
 
 MEGABYTE = 1e6
-#: what describing the formulas takes after the search: some vectors of values for each of them
+#: bytes that finalizing the candidates needs after the search
 TABLE_BYTES_PER_ROW = 400
 
 
 class MemoryLimitError(ValueError):
-    """A limit that the process is beyond already."""
+    """A limit below the memory that the process uses already."""
 
 
 def resident_megabytes() -> float:
-    """Memory that the process and those that it has started hold now, in megabytes."""
-    # Only those who set a limit need it.
+    """Resident memory of the process and its children, in megabytes."""
+    # Imported only if there is a limit.
     import psutil
 
     here = psutil.Process()
     total = float(here.memory_info().rss)
-    for helper in here.children():
+    for child in here.children():
         with suppress(psutil.Error):
-            total += float(helper.memory_info().rss)
+            total += float(child.memory_info().rss)
     return total / MEGABYTE
 
 
 def check_memory(megabytes: float | None) -> None:
-    """MemoryLimitError for a limit below what the process holds already."""
+    """Raise MemoryLimitError for a limit below the memory that the process uses already."""
     if megabytes is None:
         return
     used = resident_megabytes()
     if megabytes < used:
         raise MemoryLimitError(
-            f"memory_limit is {megabytes:g} MB, but the process holds {used:.0f} MB already; give more than that, "
+            f"memory_limit is {megabytes:g} MB, but the process uses {used:.0f} MB already; set more than that, "
             "or None for no limit"
         )
 
 
 def memory_watch(megabytes: float | None, n_rows: int) -> Callable[[], str | None] | None:
-    """Says that memory is used up while there is still room to describe what was found; None without a limit."""
+    """A function that returns a stop reason once only the memory for finalizing is left; None without a limit."""
     if megabytes is None:
         return None
     most = float(megabytes) - TABLE_BYTES_PER_ROW * n_rows / MEGABYTE

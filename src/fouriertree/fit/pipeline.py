@@ -31,28 +31,28 @@ from fouriertree.selection.linear_baseline import compared_with_linear, full_lin
 from fouriertree.selection.table import EquationTable, make_table
 from fouriertree.tolerances import EXACT_SQUARES
 
-#: rows that the hybrid search looks at, where there are more
-MOST_ROWS = 20_000
-#: seconds that evaluating the table on all rows takes, and their fingerprint
+#: size of the sample of rows that the hybrid search uses
+MAX_ROWS = 20_000
+#: seconds per row for evaluating the table on all rows, and for their fingerprint
 TABLE_SECONDS_PER_ROW = 2e-6
-#: candidates that are finalized even out of time, and seconds after the time limit when time is out
+#: candidates that are finalized even if out of time, and seconds after the time limit when that is so
 MIN_FINALIZED, GRACE = 6, 0.3
-#: terms of a candidate, where no limit is given
+#: maximum number of terms of a candidate by default
 TERMS = 10
-#: rounds of the hybrid search, where no limit is given
+#: rounds of the hybrid search without any limit
 ROUNDS = 2
 
 
 class FitPipeline:
-    """A fit in progress, since the moment `started` of the clock `time.monotonic`."""
+    """A running fit; `started` is its start by `time.monotonic`."""
 
     def __init__(
         self, config: FitConfig, overall: Objective, stop: Stop, history: History, started: float
     ) -> None:
         self.config, self.overall = config, overall
         self.stop, self.history, self.started = stop, history, started
-        # The hybrid search needs no more rows to find an equation, which is evaluated on all of them in the end.
-        data = overall.data.sample(MOST_ROWS, config.seed) if config.search is None else overall.data
+        # The hybrid search uses a sample; its equations are evaluated on all rows in the end.
+        data = overall.data.sample(MAX_ROWS, config.seed) if config.search is None else overall.data
         self.objective = overall if data is overall.data else replace(overall, data=data)
         #: state of the last search, and its working response, for a warm start
         self.last: tuple[Any, WorkingResponse] | None = None
@@ -99,7 +99,7 @@ class FitPipeline:
         if config.target_loss is not None:
             target_loss = float(config.target_loss)
         else:
-            # The hybrid search recognises a law by itself; for the others, an exact sum is enough.
+            # The hybrid search has its own test of exact laws; the others end at an exact sum.
             target_loss = 0.0 if config.search is None else exact
         return Budget(
             whole_limit(config.max_traverses),
@@ -149,7 +149,7 @@ class FitPipeline:
                 reason = INTERRUPTED
         if reason == INTERRUPTED:
             self.stop.request(reason)
-        self.stop.raise_if_leaving()
+        self.stop.raise_if_aborted()
         return reason
 
     def _hybrid(self, problem: Problem, unlimited: bool) -> Hybrid:
@@ -235,7 +235,7 @@ class FitPipeline:
 
 
 def halved(budget: Budget) -> Budget:
-    """Half of the limits for each of two searches, of which none ends at a loss that is not the loss of the fit."""
+    """Half of the limits for each of two searches, without a target loss, which is not that of the working response."""
     return replace(
         budget,
         time_limit=None if budget.time_limit is None else 0.5 * budget.time_limit,
@@ -245,7 +245,7 @@ def halved(budget: Budget) -> Budget:
 
 
 def compile_kernels_of(engine: CompiledEngine, search: Search[Any] | None) -> None:
-    """Have all that is compiled at its first use compiled."""
+    """Compile all kernels that Numba would otherwise compile at their first use."""
     engine.evaluate([Expression.variable(0)], [[0.0]])
     RampedHalfAndHalf(1, 1).draw(Grammar(PrimitiveSet.default(), 1), 0, 0, 1)
     compile_kernels()

@@ -1,4 +1,4 @@
-"""How a fit is stopped before its time: by Ctrl-C, by another thread, by a limit on memory."""
+"""Stopping a fit early: by Ctrl-C, by another thread, by a memory limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 INTERRUPTED = "interrupted"
-#: seconds within which signals are one press of a key: `timeout` signals a process and then its group
+#: seconds within which signals count as one: `timeout` signals a process and then its group
 SAME_SIGNAL_SECONDS = 0.1
 #: seconds after an interrupt that ended a fit within which another one ends the loop of fits, as in cross-validation
 REPEATED_INTERRUPT_SECONDS = 2.0
@@ -35,7 +35,7 @@ class InterruptCounter:
 
 
 class InterruptLog:
-    """When Ctrl-C last ended a fit of this process; SIGINT belongs to the process, and so does this."""
+    """The time when Ctrl-C last ended a fit of this process, to which SIGINT is sent."""
 
     def __init__(self) -> None:
         self._last = -math.inf
@@ -54,16 +54,16 @@ PROCESS_LOG = InterruptLog()
 
 
 class Stop:
-    """The request that a fit ends.  It is read between steps, so that what comes back is complete.
+    """A request that a fit ends, polled between steps, so that results are complete.
 
-    Any thread may request at any time; the first reason stands.
+    Thread-safe; the first reason is kept.
     """
 
     def __init__(self, log: InterruptLog = PROCESS_LOG) -> None:
         self.reason: str | None = None
-        self.requested_at = math.inf  #: by the clock `time.monotonic`
-        self.searching = False  #: or making the table; before that, there is no result to keep
-        self.leaving = False  #: at once, and without a result
+        self.requested_at = math.inf  #: by `time.monotonic`
+        self.searching = False  #: or making the table: there is a result to keep
+        self.aborted = False  #: without a result
         self._presses, self._log = InterruptCounter(), log
         self._watch: Callable[[], str | None] | None = None
 
@@ -71,9 +71,9 @@ class Stop:
         if self.reason is None:
             self.reason, self.requested_at = reason, time.monotonic()
 
-    def leave(self) -> None:
+    def abort(self) -> None:
         """End the fit at once, without a result."""
-        self.leaving = True
+        self.aborted = True
         raise KeyboardInterrupt
 
     def __call__(self) -> str | None:
@@ -83,30 +83,30 @@ class Stop:
         return self.reason
 
     def interrupt(self) -> None:
-        """A press of Ctrl-C: the first one requests the end if there is a result to keep, others leave.
+        """Handle Ctrl-C: the first one requests the end if there is a result to keep, others abort.
 
-        So does one that follows on the end of another fit: repeated presses are meant for the whole loop of fits.
+        One that closely follows the end of another fit aborts, too: it is meant for the whole loop of fits.
         """
         if not self._presses.another():
             return
         if self.searching and self._presses.count == 1 and self._log.ends_a_fit():
             self.request(INTERRUPTED)
         else:
-            self.leave()
+            self.abort()
 
-    def raise_if_leaving(self) -> None:
-        """Raise again what the search has caught."""
-        if self.leaving:
+    def raise_if_aborted(self) -> None:
+        """Raise the KeyboardInterrupt again that the search has caught."""
+        if self.aborted:
             raise KeyboardInterrupt
 
     def start_search(self, watch: Callable[[], str | None] | None = None) -> None:
-        """From now on there is a result to keep; `watch` is polled for reasons to end, too."""
-        self.raise_if_leaving()
+        """Mark that there is a result to keep from now on; `watch` is polled for stop reasons, too."""
+        self.raise_if_aborted()
         self.searching, self._watch = True, watch
 
     @contextmanager
     def on_interrupt(self) -> Iterator[None]:
-        """Let SIGINT request a stop, where Python's own handler would raise in the middle of a step.
+        """Let SIGINT request a stop, whereas Python's default handler would raise in the middle of a step.
 
         Handlers belong to the main thread, and one that the caller has installed takes precedence.
         """
@@ -120,13 +120,13 @@ class Stop:
         try:
             yield
         finally:
-            # Should a signal come before the handler is replaced, there is nothing left to keep.
+            # A signal before the handler is replaced aborts.
             self.searching = False
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class _Handler:
-    """A class of its own, so that one fit recognises the handler of another that could not restore it."""
+    """A class, so that a fit recognizes the handler of another fit that could not restore it."""
 
     def __init__(self, stop: Stop) -> None:
         self.stop = stop
@@ -136,10 +136,10 @@ class _Handler:
 
 
 def uninterrupted(work: Callable[[], None]) -> None:
-    """Do work that an exception in the middle would corrupt: Ctrl-C leaves here, and the work is finished.
+    """Do work that an exception in the middle would corrupt: Ctrl-C raises here, and the work continues.
 
-    Numba fills its tables the first time it compiles, and never again.  Signals raise in the main thread, so that
-    another thread does the work; whoever compiles next waits for it.
+    Numba fills its tables the first time it compiles, and never again.  Signals raise in the main thread, so another
+    thread does the work; later compilations wait for it.
     """
     if threading.current_thread() is not threading.main_thread():
         work()

@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers typeset by themselves."""
+"""Equations as MathML, which browsers typeset."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from fouriertree.model import Model, leading_factor, scaled, sum_of_terms
 from fouriertree.plotting.canvas import writable_part
 
 DIGITS = 6
-#: a product between letters needs no sign, between words it does
-UNSEEN_TIMES, TIMES = "\u2062", "⋅"
-#: what is higher than a line
+#: multiplication signs between names of one letter, and between longer names
+INVISIBLE_TIMES, TIMES = "\u2062", "⋅"
+#: elements that are taller than a line
 TALL = ("mfrac", "msup", "msqrt", "mtable")
-#: a letter, or a word, with a number behind it: the number becomes an index
+#: a name that ends with digits, which become its subscript
 _INDEXED = re.compile(r"([^\W\d_]+)_?(\d+)")
 
 
 def rounded(model: Model, digits: int = DIGITS) -> Expression:
-    """The model as one tree, with numbers of so many significant digits."""
-    whole = sum_of_terms([_short(c, digits) for c in model.coefficients], model.expressions)
-    return _with_short_numbers(whole, digits)
+    """The model as one tree, with constants rounded to `digits` significant digits."""
+    whole = sum_of_terms([_rounded(c, digits) for c in model.coefficients], model.expressions)
+    return _with_rounded_constants(whole, digits)
 
 
-def _with_short_numbers(expression: Expression, digits: int = DIGITS) -> Expression:
-    numbers = np.array([_short(value, digits) for value in expression.const.tolist()])
-    return Expression(expression.op, expression.arg, numbers, expression.primitives)
+def _with_rounded_constants(expression: Expression, digits: int = DIGITS) -> Expression:
+    constants = np.array([_rounded(value, digits) for value in expression.const.tolist()])
+    return Expression(expression.op, expression.arg, constants, expression.primitives)
 
 
-def _short(value: float, digits: int) -> float:
+def _rounded(value: float, digits: int) -> float:
     return float(f"{value:.{digits}g}")
 
 
 def formula(model: Model, target: str) -> str:
-    """target = formula: one `math` element per addend, so that long sums can be broken between them.
+    """target = expression: one `math` element per addend, so that long sums can be broken between them.
 
     >>> from fouriertree.expr import parse
     >>> formula(Model((2.0,), (parse("x0"),), ("<b>",)), "y").count("&lt;b&gt;")
@@ -60,12 +60,12 @@ def addends(model: Model) -> list[Element]:
     typesetter = Typesetter(model.names or [f"x{i}" for i in range(last + 1)])
     pieces: list[Element] = []
     for coefficient, expression in zip(model.coefficients, model.expressions, strict=True):
-        pieces.append(typesetter.addend(_short(coefficient, DIGITS), expression, first=not pieces))
+        pieces.append(typesetter.addend(_rounded(coefficient, DIGITS), expression, first=not pieces))
     return pieces or [typesetter.addend(0.0, Expression.constant(1.0), first=True)]
 
 
 def named(name: str) -> Element:
-    """A column: x₀ for x0, and any other name as it is."""
+    """A feature: x₀ for x0, and any other name unchanged."""
     parts = _INDEXED.fullmatch(name)
     if parts is None:
         return _leaf("mi" if name.isidentifier() else "mtext", name)
@@ -76,13 +76,13 @@ def named(name: str) -> Element:
 
 @dataclass(frozen=True)
 class Typesetter:
-    """The printer of LaTeX and MathML, with the names of columns and what a reader expects of signs and factors."""
+    """Typesets expressions as MathML, with the names of features and conventional signs and factors."""
 
     names: Sequence[str]
 
     def addend(self, coefficient: float, expression: Expression, first: bool) -> Element:
         """One term, with the sign before it unless it is the first and positive."""
-        minus, term = _signed(tidied(_with_short_numbers(folded(scaled(coefficient, expression)))))
+        minus, term = _signed(tidied(_with_rounded_constants(folded(scaled(coefficient, expression)))))
         row = Element("mrow")
         if minus or not first:
             row.append(_leaf("mo", "−") if first else _operator("−" if minus else "+"))
@@ -94,18 +94,18 @@ class Typesetter:
         columns = {
             i: ElementTree.tostring(named(name), encoding="unicode") for i, name in enumerate(self.names)
         }
-        return self._finished(ElementTree.fromstring(f"<mrow>{typeset(tree, columns)}</mrow>"))
+        return self._normalized(ElementTree.fromstring(f"<mrow>{typeset(tree, columns)}</mrow>"))
 
-    def _finished(self, element: Element) -> Element:
-        """An element as browsers and readers want it, from the leaves up."""
+    def _normalized(self, element: Element) -> Element:
+        """The element with low parentheses and invisible multiplication signs, bottom up."""
         for i, child in enumerate(element):
-            element[i] = self._finished(child)
+            element[i] = self._normalized(child)
         if element.tag == "mrow" and not any(part.tag in TALL for part in element.iter()):
             _keep_low(element)
         for sign, after in pairwise(element):
             leaves = (part.tag for part in after.iter() if not len(part))
             if sign.text == TIMES and self._short_names and next(leaves) != "mn":
-                sign.text = UNSEEN_TIMES
+                sign.text = INVISIBLE_TIMES
         return element
 
     @property
@@ -115,7 +115,7 @@ class Typesetter:
 
 
 def tidied(expression: Expression) -> Expression:
-    """The same value: a − 2 instead of a + −2, and no factors of one."""
+    """An expression of the same value with a − 2 instead of a + −2, and without factors of one."""
     stack: list[Expression] = []
     for i, code in enumerate(expression.op.tolist()):
         if code in (CONST, VAR):
@@ -156,7 +156,7 @@ def _signed(term: Expression) -> tuple[bool, Expression]:
 
 
 def _keep_low(row: Element) -> None:
-    """Parentheses around low things stay low, in whatever font."""
+    """Do not stretch parentheses around elements of one line."""
     for part in row:
         if part.tag == "mo" and part.text in ("(", ")", "|"):
             part.set("stretchy", "false")
@@ -177,7 +177,7 @@ def _leaf(tag: str, text: str) -> Element:
 def _operator(sign: str) -> Element:
     element = _leaf("mo", sign)
     if sign in ("+", "−", "="):
-        # At an end of its row it would be taken for a sign, without space around it.
+        # At an end of its row it would be a prefix or postfix, without space around it.
         inner, outer = ("lspace", "rspace") if sign == "=" else ("rspace", "lspace")
         element.attrib.update({"form": "infix", inner: "0.28em", outer: "0em"})
     return element

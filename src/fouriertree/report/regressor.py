@@ -31,7 +31,7 @@ def content_of(
     return ReportContent(
         title=f"An equation for {target}",
         target=target,
-        names=list(regressor._column_texts),
+        names=list(regressor._feature_labels),
         equations=regressor.equations_,
         chosen=regressor.best_index_,
         models=regressor.models_,

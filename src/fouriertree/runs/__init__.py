@@ -1,4 +1,4 @@
-"""Runs on disk: what every fit leaves behind, so that nothing found is lost and a killed one can go on."""
+"""Run folders: fits are checkpointed on disk, and killed runs resume from their checkpoints."""
 
 from fouriertree.runs.folder import Checkpoint, RunError, RunFolder, RunFolderWarning
 from fouriertree.runs.store import find_run, list_runs, remove_run

@@ -1,4 +1,4 @@
-"""Files with several tables of formulas: of a fit with several targets, or of a classifier."""
+"""Model files with several tables of equations: of a fit with several targets, or of a classifier."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fouriertree.runs.model_file import (
 )
 
 VERSION = 1
-#: what `format` says in such a file, and which class reads it
+#: values of `format` in such a file, and the classes that read it
 FORMATS = {
     "fouriertree-outputs": "SymbolicRegressor",
     "fouriertree-classifier": "SymbolicClassifier",
@@ -46,13 +46,13 @@ def is_bundle(path: Path) -> bool:
 def load_bundle(
     path: Path, kind: str, primitives: PrimitiveSet | None = None
 ) -> tuple[dict[str, Any], list[ModelRecord]]:
-    """What else the file says, and its tables; ModelFileError for any other file."""
+    """The content of the file, and its tables of equations; ModelFileError for any other file."""
     data = read_json(path)
     found = data.get("format") if isinstance(data, dict) else None
     if found != kind:
         other = FORMATS.get(found) if isinstance(found, str) else None
         hint = f"{other}.load reads it" if other else f"{FORMATS[kind]}.save writes one"
-        raise ModelFileError(f"{path} is no file of a {FORMATS[kind]} of this kind; {hint}")
+        raise ModelFileError(f"{path} is not such a file of a {FORMATS[kind]}; {hint}")
     if data.get("version") != VERSION:
         raise ModelFileError(
             f"{path} has format version {data.get('version')!r}, and fouriertree {__version__} reads {VERSION}; "
@@ -60,5 +60,5 @@ def load_bundle(
         )
     parts = data.get("parts")
     if not (isinstance(parts, list) and parts):
-        raise ModelFileError(f"{path} is damaged: it has no tables of formulas")
+        raise ModelFileError(f"{path} is damaged: it has no tables of equations")
     return data, [record_from_json(path, part, primitives) for part in parts]

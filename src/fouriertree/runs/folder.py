@@ -1,7 +1,7 @@
-"""The folder of a run: run.json, events.jsonl, front.csv, model.json and the two latest checkpoints.
+"""The folder of a run: run.json, events.jsonl, front.csv, model.json and the two newest checkpoints.
 
-Files are replaced whole (temporary file, fsync, rename), except for events.jsonl, which grows by whole lines.  A disk
-that refuses is no reason to end a search: the user is warned once, and the folder stays as it is.
+Files are replaced atomically (temporary file, fsync, rename), except for events.jsonl, to which lines are appended.  A
+write that fails does not end the search: there is one warning, and nothing more is written to the folder.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from fouriertree.runs.snapshots import SnapshotError, from_bytes, to_bytes
 FORMAT, VERSION = "fouriertree-run", 1
 RUN, EVENTS, FRONT, MODEL, LOCK = "run.json", "events.jsonl", "front.csv", "model.json", "lock"
 CHECKPOINT = re.compile(r"checkpoint-(\d{6})\.ftc")
-#: checkpoints that are kept: should the newest be damaged, there is the one before it
+#: checkpoints that are kept: a run with a damaged newest one resumes from the one before it
 GENERATIONS = 2
-#: what run.json says, and as what
+#: types of the values in run.json
 KINDS: dict[str, Any] = {
     "id": str, "created": str, "status": str, "target": str, "seed": int, "columns": list, "data": dict,
     "parameters": dict, "described": dict, "versions": dict,
-    # Not of every run.
+    # Optional keys.
     "result": dict | None, "command": dict | None, "stop_reason": str | None, "resumed": list | None,
 }  # fmt: skip
 RUNNING, FINISHED, INTERRUPTED, FAILED = "running", "finished", "interrupted", "failed"
 
 
 class RunError(ValueError):
-    """A run that cannot be read or gone on with; the message is one sentence for the user."""
+    """A run that cannot be read or resumed; the message is one sentence for the user."""
 
 
 class RunFolderWarning(UserWarning):
-    """A run could not be written down, or not all of it could be read."""
+    """A run folder could not be written, or not all of it could be read."""
 
 
 @dataclass(frozen=True)
@@ -53,18 +53,18 @@ class Checkpoint:
 
 
 class RunFolder:
-    """One run on disk.  Only the process that holds the lock writes to it."""
+    """One run on disk, written only by the process that holds its lock."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.metadata: dict[str, Any] = {}
-        self.writing = True  #: False after the disk has refused
+        self.writing = True  #: False after a write has failed
         self._lock: IO[str] | None = None
 
-    # Making and opening -------------------------------------------------------------------------------------
+    # Creating and opening -----------------------------------------------------------------------------------
     @classmethod
     def create(cls, store: Path, metadata: Mapping[str, Any]) -> RunFolder:
-        """A new folder in the store, named by date and time; OSError if there can be none."""
+        """A new folder in the store, named by date and time; OSError if it cannot be created."""
         store.mkdir(parents=True, exist_ok=True)
         while True:
             name = f"{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
@@ -80,7 +80,7 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
-        """The run of a folder that is there; RunError if it holds none."""
+        """The run in a folder; RunError if there is none."""
         folder = cls(path)
         try:
             metadata = json.loads((path / RUN).read_bytes())
@@ -96,7 +96,7 @@ class RunFolder:
             )
         for name, kind in KINDS.items():
             if not isinstance(metadata.get(name), kind):
-                raise RunError(f"{path / RUN} is damaged: {name} is not what it should be")
+                raise RunError(f"{path / RUN} is damaged: {name} has the wrong type")
         folder.metadata = metadata
         return folder
 
@@ -106,13 +106,13 @@ class RunFolder:
 
     @property
     def status(self) -> str:
-        """As it was written; a run that says it is running and is not was killed."""
-        said = str(self.metadata.get("status", "unknown"))
-        return "killed" if said == RUNNING and not self.is_locked() else said
+        """The status in run.json; "killed" for a run that is recorded as running and is not locked."""
+        recorded = str(self.metadata.get("status", "unknown"))
+        return "killed" if recorded == RUNNING and not self.is_locked() else recorded
 
     # One writer at a time -----------------------------------------------------------------------------------
     def lock(self) -> None:
-        """RunError if another process writes here.  The system frees the lock of a process however it ends."""
+        """Acquire the lock, which the end of the process releases; RunError if another process has it."""
         file = (self.path / LOCK).open("w")
         if not _lock(file):
             file.close()
@@ -152,16 +152,16 @@ class RunFolder:
             with path.open("ab") as file:
                 file.write(line)
         except OSError:
-            # Half a line would spoil the file for those who read it.
+            # A partial line would make the file unreadable.
             with suppress(OSError):
                 os.truncate(path, size)
             raise
 
-    def keep(self, content: Mapping[str, Any]) -> None:
-        """Write a checkpoint, and forget those before the last two."""
-        self._try(lambda: self._keep(to_bytes(content)))
+    def write_checkpoint(self, content: Mapping[str, Any]) -> None:
+        """Write a checkpoint, and delete all but the newest two."""
+        self._try(lambda: self._write_checkpoint(to_bytes(content)))
 
-    def _keep(self, data: bytes) -> None:
+    def _write_checkpoint(self, data: bytes) -> None:
         numbers = self.checkpoints()
         write_atomically(self._checkpoint(max(numbers, default=0) + 1), data)
         for old in numbers[: 1 - GENERATIONS]:
@@ -175,20 +175,20 @@ class RunFolder:
         except OSError as error:
             self.writing = False
             warnings.warn(
-                f"cannot write to {self.path}: {reason_of(error)}; the search goes on, but this run can only be "
-                "resumed from what is there already",
+                f"cannot write to {self.path}: {reason_of(error)}; the search continues, but this run can only "
+                "be resumed from what has been written",
                 RunFolderWarning,
                 stacklevel=4,
             )
 
     # Reading ------------------------------------------------------------------------------------------------
     def checkpoints(self) -> list[int]:
-        """Numbers of those that are there, oldest first."""
+        """Numbers of the checkpoints, oldest first."""
         found = (CHECKPOINT.fullmatch(entry.name) for entry in self.path.iterdir())
         return sorted(int(match[1]) for match in found if match)
 
     def latest(self, primitives: PrimitiveSet | None = None) -> Checkpoint | None:
-        """The newest checkpoint that is whole; a damaged one is told of and passed over."""
+        """The newest checkpoint that is not damaged, with a warning for every damaged one; None if there is none."""
         for number in reversed(self.checkpoints()):
             path = self._checkpoint(number)
             try:
@@ -198,7 +198,7 @@ class RunFolder:
             except OSError as error:
                 problem = f"cannot be read: {reason_of(error)}"
             warnings.warn(
-                f"{path} {problem}; going back to the checkpoint before it, or to the start",
+                f"{path} {problem}; resuming from the checkpoint before it, or from the start",
                 RunFolderWarning,
                 stacklevel=2,
             )
@@ -217,10 +217,10 @@ def reason_of(error: OSError) -> str:
 
 
 def _lock(file: IO[str]) -> bool:
-    """Whether this process now holds the lock of an open file."""
+    """Acquire the lock of an open file; False if another process has it."""
     try:
         import fcntl
-    except ImportError:  # pragma: no cover - Windows has no such locks, and no second writer is noticed there
+    except ImportError:  # pragma: no cover - Windows has no such locks; a second writer is not detected there
         return True
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -25,15 +25,15 @@ from fouriertree.search.observers import CandidateCollector, Patience
 
 Floats = NDArray[np.float64]
 
-#: reasons to stop after which a search can be resumed under the same limits
+#: stop reasons after which a search can be resumed with the same limits
 UNFINISHED = ("interrupted", "stopped", "memory used up")
 
 
 @dataclass(frozen=True)
 class WarmStart:
-    """What the last fit to the same data left in memory."""
+    """The state of the last fit to the same data, in memory."""
 
-    parameters: Mapping[str, Any]  #: of the estimator then
+    parameters: Mapping[str, Any]  #: of the estimator
     data: str  #: fingerprint
     seed: int
     collector: CandidateCollector
@@ -47,25 +47,25 @@ class Journal:
     def __init__(self, warm_start: WarmStart | None = None) -> None:
         self.collector = CandidateCollector() if warm_start is None else warm_start.collector
         self.folder: RunFolder | None = None
-        self.seconds = 0.0  #: that the fit has had before
+        self.seconds = 0.0  #: duration of the fit before it was resumed
         self._saved: Mapping[str, Any] | None = None
         self._warm_start = warm_start
         self._checkpoints: Checkpoints | None = None
-        self._began = time.monotonic()
+        self._started = time.monotonic()
 
-    # Beginnings ---------------------------------------------------------------------------------------------
+    # Start --------------------------------------------------------------------------------------------------
     def record(self, store: str | Path, metadata: Mapping[str, Any]) -> None:
-        """Write to a new folder in the store; if the disk refuses, warn and fit without it."""
+        """Record the fit in a new folder of the store; a warning if it cannot be created."""
         try:
             self._write_to(RunFolder.create(Path(store), metadata))
         except OSError as error:
-            message = f"cannot keep a run in {store}: {reason_of(error)}; the fit continues without it"
+            message = f"cannot create a run folder in {store}: {reason_of(error)}; fitting without it"
             warnings.warn(message, RunFolderWarning, stacklevel=4)
 
     def resume(self, folder: RunFolder, primitives: PrimitiveSet, changes: Mapping[str, Any]) -> None:
         """Resume a run from its newest checkpoint, or from its start if there is none.
 
-        `changes` updates the metadata of the run: its limits may be others now.
+        `changes` updates the metadata of the run, such as its limits.
         """
         checkpoint = folder.latest(primitives)
         number = None if checkpoint is None else checkpoint.number
@@ -81,7 +81,7 @@ class Journal:
     def _write_to(self, folder: RunFolder) -> None:
         self.folder, self._checkpoints = folder, Checkpoints(folder)
 
-    # While it runs ------------------------------------------------------------------------------------------
+    # Search -------------------------------------------------------------------------------------------------
     @property
     def is_warm_start(self) -> bool:
         """Whether the search continues from a state in memory."""
@@ -119,30 +119,30 @@ class Journal:
         # The working response of the first search follows from the data.
         second = {} if self.collector.runs == 0 else response._asdict()
 
-        def keep(current: RunState[Any]) -> None:
+        def write_if_due(current: RunState[Any]) -> None:
             if not checkpoints.due or (snapshot := search.snapshot(current.state)) is None:
                 return
             content = {
                 "search": snapshot,
                 "run_seconds": current.seconds,
-                "seconds": self.seconds + time.monotonic() - self._began,
+                "seconds": self.seconds + time.monotonic() - self._started,
                 "candidates": self.collector.state(),
                 "patience": None if patience is None else patience.state(),
                 **second,
             }
-            checkpoints.keep(content)
+            checkpoints.write(content)
 
-        return keep
+        return write_if_due
 
     def restore_patience(self, patience: Patience) -> None:
         if self._saved is not None and self._saved["patience"] is not None:
             patience.restore(self._saved["patience"])
 
-    # The end ------------------------------------------------------------------------------------------------
+    # End ----------------------------------------------------------------------------------------------------
     def finish(
         self, equations: pd.DataFrame, model: bytes | None, reason: str, result: Mapping[str, Any]
     ) -> None:
-        """Write the table and the model file; None for a model that cannot be written."""
+        """Write the table and the model file, which is None if it cannot be written."""
         if self.folder is None:
             return
         table = io.StringIO()
@@ -156,7 +156,7 @@ class Journal:
         self.folder.close()
 
     def abandon(self, error: BaseException) -> None:
-        """The fit ends without a result."""
+        """Record that the fit ended without a result."""
         if self.folder is not None:
             self.folder.event("failed", error=f"{type(error).__name__}: {error}")
             status = INTERRUPTED if isinstance(error, KeyboardInterrupt) else FAILED
@@ -165,7 +165,7 @@ class Journal:
 
 
 def unfinished_state(search: Search[Any], problem: Problem, seed: int, state: Any) -> Any:
-    """A state from which the search can continue: one that had nothing left to try may have, under other limits."""
+    """A state from which the search can continue: one that had ended is reopened, since limits may have changed."""
     if state.finished is None or not isinstance(search, Resumable):
         return state
     snapshot = search.snapshot(state)
@@ -173,26 +173,26 @@ def unfinished_state(search: Search[Any], problem: Problem, seed: int, state: An
 
 
 def check_same_data(folder: RunFolder, found: str) -> None:
-    """RunError unless the fingerprint is that of the run's data."""
+    """RunError unless the fingerprint is that of the data of the run."""
     expected = folder.metadata.get("data", {}).get("sha256")
     if expected != found:
         raise RunError(
-            f"the data are not those of run {folder.id}, which can only be resumed with the same table; start a new fit"
+            f"the data are not those of run {folder.id}, which can only be resumed with the same data; start a new fit"
         )
 
 
 def parameters_of(folder: RunFolder, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of the regressor of a run, with changes; those that a file cannot hold must be among these."""
+    """The parameters of the regressor of a run, with changes, which must include those that a file cannot represent."""
     metadata = folder.metadata
     missing = [name for name in metadata.get("described", {}) if name not in changes]
     if missing:
         raise RunError(
-            f"run {folder.id} had {missing[0]}={metadata['described'][missing[0]]}, which a file cannot hold; "
+            f"run {folder.id} had {missing[0]}={metadata['described'][missing[0]]}, which a file cannot represent; "
             f"give {missing[0]} again"
         )
     return {**metadata["parameters"], **changes, "random_state": metadata["seed"]}
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any], free: Sequence[str]) -> bool:
-    """Whether a parameter other than the free ones has another value now."""
+    """Whether a parameter other than those in `free` has changed."""
     return any(repr(before.get(name)) != repr(after.get(name)) for name in after if name not in free)

@@ -1,4 +1,4 @@
-"""The file of a fitted regressor: versioned JSON that a person can read; numbers come back exactly."""
+"""The model file of a fitted regressor: versioned, readable JSON, from which all values are restored exactly."""
 
 from __future__ import annotations
 
@@ -29,42 +29,41 @@ LIBRARIES = ("numpy", "numba", "scipy", "pandas", "scikit-learn")
 
 
 class ModelFileError(ValueError):
-    """A file that holds no formulas, or that is damaged; the message is one sentence for the user."""
+    """A file that is not a model file, or is damaged; the message is one sentence for the user."""
 
 
 class ModelFileWarning(UserWarning):
-    """A model file leaves something out that cannot be written; the message is one sentence for the user."""
+    """A model file leaves out what cannot be written; the message is one sentence for the user."""
 
 
 @dataclass(frozen=True)
 class ModelRecord:
-    """What a file holds: the table of formulas, and how it came about."""
+    """The content of a model file: the table of equations, and its provenance."""
 
     target: str
-    names: tuple[str, ...] | None  #: of the columns; x0, x1, … if None
+    names: tuple[str, ...] | None  #: of the features; x0, x1, … if None
     chosen: int
     models: tuple[Model, ...]
     equations: pd.DataFrame
-    scores: tuple[
-        tuple[float, ...], ...
-    ]  #: of every row: sorted sizes of errors on rows that it was not fitted to
-    box: tuple[tuple[float, float], ...]  #: smallest and largest value of every column
+    #: of every row: sorted absolute errors on rows that it was not fitted to
+    scores: tuple[tuple[float, ...], ...]
+    box: tuple[tuple[float, float], ...]  #: minimum and maximum of every feature
     parameters: Mapping[str, Any]  #: of the regressor, those that are plain data
     described: Mapping[str, str] = field(default_factory=dict)  #: the others, as text
-    history: Mapping[str, Any] = field(default_factory=dict)  #: seed, reason to stop, what the search cost
-    data: Mapping[str, Any] = field(default_factory=dict)  #: rows and fingerprint of the table
+    history: Mapping[str, Any] = field(default_factory=dict)  #: seed, stop reason, cost of the search
+    data: Mapping[str, Any] = field(default_factory=dict)  #: shape and fingerprint of the training data
     versions: Mapping[str, str] = field(default_factory=dict)
 
 
 def library_versions() -> dict[str, str]:
-    """Of this package and of those whose arithmetic it uses."""
+    """Versions of Python, this package and its numerical dependencies."""
     return {"fouriertree": __version__, "python": platform.python_version()} | {
         name: version(name) for name in LIBRARIES
     }
 
 
 def fingerprint(*arrays: NDArray[np.float64] | None) -> str:
-    """SHA-256 of the numbers, in the order of the rows."""
+    """SHA-256 of the values, in the order of the rows."""
     digest = hashlib.sha256()
     for array in arrays:
         if array is not None:
@@ -74,18 +73,18 @@ def fingerprint(*arrays: NDArray[np.float64] | None) -> str:
 
 
 # Writing ----------------------------------------------------------------------------------------------------
-def save(path: Path, saved: ModelRecord) -> None:
-    write_atomically(path, encoded_record(writable_part(saved)))
+def save(path: Path, record: ModelRecord) -> None:
+    write_atomically(path, encoded_record(writable_part(record)))
 
 
-def writable_part(saved: ModelRecord) -> ModelRecord:
-    """Without the rows that would not be read back; a warning says which.  ModelFileError if it is the chosen one."""
-    reasons = [_why_unwritable(saved, i) for i in range(len(saved.models))]
-    if (reason := reasons[saved.chosen]) is not None:
+def writable_part(record: ModelRecord) -> ModelRecord:
+    """The record without rows that cannot be read back, with a warning; ModelFileError if the chosen one cannot."""
+    reasons = [_why_unwritable(record, i) for i in range(len(record.models))]
+    if (reason := reasons[record.chosen]) is not None:
         raise ModelFileError(f"the chosen equation cannot be written to a file: {reason}")
     kept = [i for i, reason in enumerate(reasons) if reason is None]
     if len(kept) == len(reasons):
-        return saved
+        return record
     lost = next(i for i, reason in enumerate(reasons) if reason is not None)
     others = f" and {len(reasons) - len(kept) - 1} more" if len(kept) < len(reasons) - 1 else ""
     message = (
@@ -93,34 +92,34 @@ def writable_part(saved: ModelRecord) -> ModelRecord:
     )
     warnings.warn(message, ModelFileWarning, stacklevel=3)
     return replace(
-        saved,
-        chosen=kept.index(saved.chosen),
-        models=tuple(saved.models[i] for i in kept),
-        equations=saved.equations.iloc[kept].reset_index(drop=True),
-        scores=tuple(saved.scores[i] for i in kept),
+        record,
+        chosen=kept.index(record.chosen),
+        models=tuple(record.models[i] for i in kept),
+        equations=record.equations.iloc[kept].reset_index(drop=True),
+        scores=tuple(record.scores[i] for i in kept),
     )
 
 
-def _why_unwritable(saved: ModelRecord, i: int) -> str | None:
-    """Why row i of the table would not be read back, or None."""
-    model = saved.models[i]
+def _why_unwritable(record: ModelRecord, i: int) -> str | None:
+    """Why row i of the table cannot be read back, or None."""
+    model = record.models[i]
     row = {"formula": model.text(), "terms": model.to_json()["terms"]}
     try:
-        _model(row, i, saved.names, len(saved.box), model.expression.primitives)
+        _model(row, i, record.names, len(record.box), model.expression.primitives)
     except ModelFileError as error:
         return str(error)
     return None
 
 
-def encoded_record(saved: ModelRecord) -> bytes:
-    """What the file holds."""
-    text = json.dumps(to_json(saved), indent=1, ensure_ascii=False, allow_nan=False)
-    # Halves of characters, in a parameter say, have an escape in JSON, which is Python's own.
+def encoded_record(record: ModelRecord) -> bytes:
+    """The content of the file."""
+    text = json.dumps(to_json(record), indent=1, ensure_ascii=False, allow_nan=False)
+    # Lone surrogates, such as in a parameter, are escaped as in JSON.
     return f"{text}\n".encode("utf-8", "backslashreplace")
 
 
-def to_json(saved: ModelRecord) -> dict[str, Any]:
-    table = saved.equations.drop(columns="equation").to_dict("records")
+def to_json(record: ModelRecord) -> dict[str, Any]:
+    table = record.equations.drop(columns="equation").to_dict("records")
     rows = [
         {
             "formula": model.text(),
@@ -128,86 +127,86 @@ def to_json(saved: ModelRecord) -> dict[str, Any]:
             "table": plain(cells, exact=True),
             "scores": plain(scores, exact=True),
         }
-        for model, cells, scores in zip(saved.models, table, saved.scores, strict=True)
+        for model, cells, scores in zip(record.models, table, record.scores, strict=True)
     ]
     return {
         "format": FORMAT,
         "version": VERSION,
-        "target": saved.target,
-        "names": None if saved.names is None else list(saved.names),
-        "chosen": saved.chosen,
+        "target": record.target,
+        "names": None if record.names is None else list(record.names),
+        "chosen": record.chosen,
         "rows": rows,
-        "box": plain(saved.box, exact=True),
-        "parameters": dict(saved.parameters),
-        "described": dict(saved.described),
-        "history": plain(saved.history, exact=True),
-        "data": plain(saved.data, exact=True),
-        "versions": dict(saved.versions),
+        "box": plain(record.box, exact=True),
+        "parameters": dict(record.parameters),
+        "described": dict(record.described),
+        "history": plain(record.history, exact=True),
+        "data": plain(record.data, exact=True),
+        "versions": dict(record.versions),
     }
 
 
 # Reading ----------------------------------------------------------------------------------------------------
 def load(path: Path, primitives: PrimitiveSet | None = None) -> ModelRecord:
-    """The formulas of a file; `primitives` knows operators of your own that they use."""
+    """The record in a file; `primitives` has its user-defined operators."""
     return record_from_json(path, read_json(path), primitives)
 
 
 def read_json(path: Path) -> Any:
-    """What a file holds; ModelFileError if it cannot be read, or is no JSON."""
+    """The parsed content of a file; ModelFileError if it cannot be read, or is not JSON."""
     try:
         content = path.read_bytes()
     except OSError as error:
         raise ModelFileError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
     try:
         return decoded(content)
-    except _NotOursError as other:
+    except _OtherFormatError as other:
         raise ModelFileError(f"{path} {other}") from None
     except _DamageError as damage:
         raise ModelFileError(f"{path} is damaged: {damage}") from None
 
 
 def record_from_json(path: Path, data: Any, primitives: PrimitiveSet | None = None) -> ModelRecord:
-    """The formulas that the content of a file describes; ModelFileError, which names the file, if it does not."""
+    """The record in the parsed content of a file; ModelFileError, which names the file, if there is none."""
     try:
         return from_json(data, primitives)
-    except _NotOursError as other:
+    except _OtherFormatError as other:
         raise ModelFileError(f"{path} {other}") from None
     except _DamageError as damage:
         raise ModelFileError(f"{path} is damaged: {damage}") from None
 
 
 def from_bytes(content: bytes, primitives: PrimitiveSet | None = None) -> ModelRecord:
-    """The formulas of a file's content."""
+    """The record in the content of a file."""
     return from_json(decoded(content), primitives)
 
 
 def decoded(content: bytes) -> Any:
-    """What a file's content says, as JSON has it; ModelFileError if it is none."""
+    """The content as parsed JSON; ModelFileError if it is not JSON."""
     try:
         return json.loads(content, object_pairs_hook=_object, parse_constant=_no_constant)
     except _DamageError:
         raise
     except (ValueError, RecursionError):
-        raise _NotOursError("is not a model file: it is not JSON") from None
+        raise _OtherFormatError("is not a model file: it is not JSON") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON; where a name stands twice, the last one would win without a word."""
+    """A JSON object; duplicate keys, of which `json.loads` would use the last, are refused."""
     found = dict(pairs)
-    _expect(len(found) == len(pairs), "it says the same thing twice")
+    _expect(len(found) == len(pairs), "it has the same key twice")
     return found
 
 
 def _no_constant(name: str) -> Never:
-    raise _DamageError(f"it holds {name}, which is not JSON")
+    raise _DamageError(f"it has {name}, which is not JSON")
 
 
-class _NotOursError(ModelFileError):
-    """Another kind of file, or of another version."""
+class _OtherFormatError(ModelFileError):
+    """Another format, or another version of it."""
 
 
 class _DamageError(ModelFileError):
-    """What `save` would never have written."""
+    """Content that `save` never writes."""
 
 
 def _expect(truth: bool, otherwise: str) -> None:
@@ -216,18 +215,18 @@ def _expect(truth: bool, otherwise: str) -> None:
 
 
 def from_json(data: Any, primitives: PrimitiveSet | None = None) -> ModelRecord:
-    """The formulas that `to_json` described; ModelFileError says what is wrong with others, without a subject."""
+    """The record that `to_json` wrote; otherwise a ModelFileError, whose message is a predicate without a subject."""
     _check_format(data)
     rows: Any = data.get("rows")
-    _expect(isinstance(rows, list) and len(rows) > 0, "it has no list of formulas")
-    _expect("names" in data, "it does not name its columns")
+    _expect(isinstance(rows, list) and len(rows) > 0, "it has no list of equations")
+    _expect("names" in data, "it has no valid feature names")
     names = _names(data["names"])
     chosen = data.get("chosen")
     _expect(
         type(chosen) is int and 0 <= chosen < len(rows),
         f"its chosen row, {shortened(chosen)}, is none of its rows",
     )
-    _expect(_is_text(data.get("target")), "it does not name its target")
+    _expect(_is_text(data.get("target")), "it has no valid name of the target")
     box = _box(data.get("box"), names)
     models = tuple(_model(row, i, names, len(box), primitives) for i, row in enumerate(rows))
     return ModelRecord(
@@ -239,27 +238,27 @@ def from_json(data: Any, primitives: PrimitiveSet | None = None) -> ModelRecord:
 
 def _check_format(data: Any) -> None:
     if isinstance(data, dict) and "parts" in data:
-        raise _NotOursError(
-            "holds several tables of formulas; read it in Python, with the class that saved it"
+        raise _OtherFormatError(
+            "has several tables of equations; load it in Python, with the class that saved it"
         )
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise _NotOursError(
+        raise _OtherFormatError(
             "is not a model file; `fouriertree fit -o` and `SymbolicRegressor.save` write one"
         )
     found, reads = data.get("version"), f"fouriertree {__version__} reads {VERSION}"
     if type(found) is int and found > VERSION:
-        raise _NotOursError(
+        raise _OtherFormatError(
             f"has format version {shortened(found)}, and {reads}; install a newer fouriertree"
         )
     if type(found) is not int or found != VERSION:
-        raise _NotOursError(f"has format version {shortened(found)}, and {reads}; fit again")
+        raise _OtherFormatError(f"has format version {shortened(found)}, and {reads}; fit again")
 
 
 def _names(names: Any) -> tuple[str, ...] | None:
     good = names is None or (
         isinstance(names, list) and all(map(_is_text, names)) and len(set(names)) == len(names)
     )
-    _expect(good, "it does not name its columns")
+    _expect(good, "it has no valid feature names")
     return None if names is None else tuple(names)
 
 
@@ -268,13 +267,13 @@ def _box(box: Any, names: Sequence[str] | None) -> tuple[tuple[float, float], ..
         isinstance(ends, list) and len(ends) == 2 and all(map(is_finite, ends)) and ends[0] <= ends[1]
         for ends in box
     )
-    _expect(good, "it does not say where its columns lie")
-    _expect(names is None or len(names) == len(box), "it has more names than columns, or fewer")
+    _expect(good, "it has no valid ranges of the features")
+    _expect(names is None or len(names) == len(box), "the numbers of feature names and of ranges differ")
     return tuple((float(low), float(high)) for low, high in box)
 
 
 def _model(
-    row: Any, i: int, names: tuple[str, ...] | None, n_columns: int, primitives: PrimitiveSet | None
+    row: Any, i: int, names: tuple[str, ...] | None, n_features: int, primitives: PrimitiveSet | None
 ) -> Model:
     terms: Any = row.get("terms") if isinstance(row, dict) else None
     _expect(isinstance(terms, list) and len(terms) > 0, f"row {i} has no terms")
@@ -292,19 +291,21 @@ def _model(
     except (ValueError, RecursionError) as error:
         raise _DamageError(f"the formula of row {i} cannot be read: {error}") from None
     used = max((column for expression in model.expressions for column in expression.columns), default=-1)
-    _expect(used < n_columns, f"the formula of row {i} mentions x{used}, a column that it does not name")
-    # Both are for reading, one for people and one for programs: they must not tell different things.
+    _expect(used < n_features, f"the formula of row {i} uses x{used}, which is not a feature")
+    # The text is for people and the terms are for programs; they must agree.
     _expect(written == model.expression, f"the formula and the terms of row {i} disagree")
     return model
 
 
 def _check_term(term: Any, i: int) -> None:
     _expect(
-        isinstance(term, dict) and isinstance(term.get("expression"), str), f"a term of row {i} is no formula"
+        isinstance(term, dict) and isinstance(term.get("expression"), str),
+        f"a term of row {i} has no expression",
     )
     coefficient = term.get("coefficient")
     _expect(
-        is_finite(coefficient), f"a coefficient of row {i} is no finite number but {shortened(coefficient)}"
+        is_finite(coefficient),
+        f"a coefficient of row {i} must be a finite number; got {shortened(coefficient)}",
     )
 
 
@@ -316,7 +317,7 @@ def _equations(rows: Sequence[Any], models: Sequence[Model]) -> pd.DataFrame:
         found = row.get("table")
         _expect(
             isinstance(found, dict) and set(found) == set(COLUMNS) - {"equation"},
-            f"row {i} lacks some of its losses",
+            f"row {i} does not have the columns of the table",
         )
         cells.append(
             {name: _number(found[name], i) for name in COLUMNS[:-1]} | {"equation": model.text(DIGITS)}
@@ -327,18 +328,18 @@ def _equations(rows: Sequence[Any], models: Sequence[Model]) -> pd.DataFrame:
 def _number(value: Any, i: int) -> float | int:
     if value in ("nan", "inf", "-inf"):
         return float(value)
-    _expect(is_finite(value), f"row {i} has {shortened(value)} where a number should be")
+    _expect(is_finite(value), f"row {i} has {shortened(value)} in place of a number")
     number: float | int = value
     return number
 
 
 def _scores(row: Any, i: int) -> tuple[float, ...]:
     found: Any = row.get("scores")
-    _expect(isinstance(found, list), f"the errors of row {i} are no sorted list")
+    _expect(isinstance(found, list), f"the scores of row {i} are not a sorted list")
     scores = [_number(score, i) for score in found]
     _expect(
         all(score >= 0 for score in scores) and scores == sorted(scores),
-        f"the errors of row {i} are no sorted list",
+        f"the scores of row {i} are not a sorted list",
     )
     return tuple(map(float, scores))
 
@@ -350,5 +351,5 @@ def _mapping(data: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def _is_text(value: Any) -> bool:
-    """Whether it can be written again: halves of characters cannot."""
+    """Whether it is a string that can be written: lone surrogates cannot."""
     return isinstance(value, str) and not any("\ud800" <= c <= "\udfff" for c in value)

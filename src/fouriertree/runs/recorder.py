@@ -55,7 +55,7 @@ class Recorder:
 
 
 class Checkpoints:
-    """Decides when a checkpoint is due: often at first, seldom in long runs, never for much of the time."""
+    """Decides when a checkpoint is due: often at first, seldom in long runs, for at most `COST` of the time."""
 
     def __init__(self, folder: RunFolder, clock: Callable[[], float] = time.monotonic) -> None:
         self.folder, self.clock = folder, clock
@@ -68,11 +68,11 @@ class Checkpoints:
         pause = min(LATEST, max(SOONEST, SHARE * (now - self._started)))
         return now - self._last >= max(pause, self._cost / COST)
 
-    def keep(self, content: Mapping[str, Any]) -> None:
-        began = self.clock()
-        self.folder.keep(content)
+    def write(self, content: Mapping[str, Any]) -> None:
+        started = self.clock()
+        self.folder.write_checkpoint(content)
         self._last = self.clock()
-        self._cost = self._last - began
+        self._cost = self._last - started
 
 
 def fields(progress: Progress) -> dict[str, Any]:

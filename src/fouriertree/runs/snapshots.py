@@ -1,8 +1,8 @@
-"""Plain data, arrays and expressions as bytes with a checksum: what checkpoints are written in.  Nothing is executed.
+"""Snapshots, the content of checkpoints: plain data, arrays and expressions as bytes with a checksum.
 
-A snapshot is nested dictionaries (with text for keys) and lists of None, numbers, text, bytes, arrays of numbers and
-expressions; every number comes back bit by bit.  In the bytes, a line of JSON with a checksum is followed by arrays in
-NumPy's own format, of which the first is the nesting as JSON.
+A snapshot has nested dictionaries with string keys, lists, None, numbers, strings, bytes, numeric arrays and
+expressions, which are restored bit for bit; reading executes nothing.  The bytes are a line of JSON with a checksum and
+arrays in NumPy's format, of which the first is the nesting as JSON.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.opcodes import CONST, VAR
 
 FORMAT, VERSION = "fouriertree-checkpoint", 3
-#: what marks things that JSON has no word for
+#: keys that mark values without a type in JSON
 ARRAY, BYTES, EXPRESSION = "$array", "$bytes", "$expression"
 MARKS = frozenset({ARRAY, BYTES, EXPRESSION})
-#: the first line is no longer than this
+#: maximum length of the first line
 LONGEST_HEADER = 1000
-#: kinds of numbers that arrays may hold
+#: valid kinds of dtypes of arrays
 KINDS = "biuf"
 
 
 class SnapshotError(ValueError):
-    """Bytes that hold no snapshot, or a damaged one; the message is a part of a sentence."""
+    """Bytes that are not a snapshot, or a damaged one; the message is a predicate, which needs a subject."""
 
 
 # Writing ----------------------------------------------------------------------------------------------------
@@ -57,34 +57,34 @@ class _Writer:
     def plain(self, value: Any) -> Any:
         if isinstance(value, Mapping):
             if not all(isinstance(key, str) for key in value) or MARKS & value.keys():
-                raise TypeError(f"keys of a snapshot are text, and none of {', '.join(sorted(MARKS))}")
+                raise TypeError(f"keys of a snapshot are strings, and none of {', '.join(sorted(MARKS))}")
             return {key: self.plain(part) for key, part in value.items()}
         if isinstance(value, list | tuple):
             return [self.plain(part) for part in value]
         if isinstance(value, Expression):
-            return {EXPRESSION: self._number_of(value)}
+            return {EXPRESSION: self._expression_index(value)}
         if isinstance(value, bytes):
-            return {BYTES: self._place_of(np.frombuffer(value, np.uint8))}
+            return {BYTES: self._array_index(np.frombuffer(value, np.uint8))}
         if isinstance(value, np.ndarray) and value.dtype.kind in KINDS:
-            return {ARRAY: self._place_of(value)}
+            return {ARRAY: self._array_index(value)}
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or isinstance(value, bool | int | float | str):
             return value
         raise TypeError(f"a snapshot cannot hold a {type(value).__name__}")
 
-    def _place_of(self, array: NDArray[Any]) -> int:
+    def _array_index(self, array: NDArray[Any]) -> int:
         self.arrays.append(array)
         return len(self.arrays) - 1
 
-    def _number_of(self, expression: Expression) -> int:
+    def _expression_index(self, expression: Expression) -> int:
         if expression not in self.expressions:
             for code in set(expression.op.tolist()) - {CONST, VAR} - self.operators.keys():
                 self.operators[code] = expression.primitives.by_opcode(code).name
         return self.expressions.setdefault(expression, len(self.expressions))
 
     def tokens(self) -> list[NDArray[Any]]:
-        """All expressions, one after the other: opcodes, columns, constants, and how many tokens each has."""
+        """All expressions, one after the other: opcodes, features, constants, and their sizes."""
         trees = list(self.expressions)
         empty: list[NDArray[Any]] = [np.zeros(0)]
         return [
@@ -97,7 +97,7 @@ class _Writer:
 
 # Reading ----------------------------------------------------------------------------------------------------
 def from_bytes(data: bytes, primitives: PrimitiveSet | None = None) -> dict[str, Any]:
-    """The snapshot; `primitives` knows operators of your own that it uses."""
+    """The snapshot; `primitives` has its user-defined operators."""
     payload = _checked_payload(data)
     try:
         with np.load(io.BytesIO(payload), allow_pickle=False) as file:
@@ -108,15 +108,15 @@ def from_bytes(data: bytes, primitives: PrimitiveSet | None = None) -> dict[str,
     except _UnknownOperatorError as error:
         raise SnapshotError(str(error)) from None
     except Exception as error:
-        # Whatever NumPy, zipfile or json find wrong: with a right checksum, another program wrote it.
-        raise SnapshotError(f"has contents that do not fit together ({type(error).__name__})") from None
+        # Any error of NumPy, zipfile or json: since the checksum is right, another program wrote the content.
+        raise SnapshotError(f"has inconsistent content ({type(error).__name__})") from None
     if not isinstance(content, dict):
-        raise SnapshotError("has contents that do not fit together")
+        raise SnapshotError("has inconsistent content")
     return content
 
 
 class _UnknownOperatorError(Exception):
-    """An operator that only its author can supply."""
+    """A user-defined operator that was not passed."""
 
 
 def _checked_payload(data: bytes) -> bytes:
@@ -126,13 +126,13 @@ def _checked_payload(data: bytes) -> bytes:
     except (ValueError, RecursionError):
         header = None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise SnapshotError("is not a checkpoint, or its beginning is damaged")
+        raise SnapshotError("is not a checkpoint, or its header is damaged")
     if header.get("version") != VERSION:
         raise SnapshotError(
             f"is a checkpoint of version {header.get('version')}; this program reads version {VERSION}"
         )
     if header.get("sha256") != hashlib.sha256(payload).hexdigest():
-        raise SnapshotError("is damaged: its checksum does not fit")
+        raise SnapshotError("is damaged: its checksum is wrong")
     return payload
 
 
@@ -147,7 +147,7 @@ def _expressions(
             codes[int(code)] = known.find(name).opcode
         except ValueError:
             raise _UnknownOperatorError(
-                f"uses the operator {name!r}, which is not among those given"
+                f"uses the operator {name!r}, which is not among the operators passed"
             ) from None
     op = np.array([codes[code] for code in op.tolist()], np.int32)
     ends = np.cumsum(sizes).tolist()

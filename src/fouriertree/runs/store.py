@@ -9,7 +9,7 @@ from fouriertree.runs.folder import RUN, RunError, RunFolder
 
 
 def list_runs(store: Path) -> list[RunFolder]:
-    """The runs of a store, oldest first; what cannot be read is left out."""
+    """The runs of a store, oldest first, without those that cannot be read."""
     if not store.is_dir():
         return []
     found = []
@@ -23,19 +23,19 @@ def list_runs(store: Path) -> list[RunFolder]:
 
 
 def find_run(store: Path, wanted: str) -> RunFolder:
-    """The run with this ID, or the only one whose ID begins or ends so; "last" is the newest."""
+    """The run with this ID, or the only one whose ID starts or ends with it; "last" is the newest."""
     runs = list_runs(store)
     if not runs:
         raise RunError(f"there are no runs in {store}")
     if wanted == "last":
         return runs[-1]
-    fitting = [run for run in runs if run.id == wanted] or [
+    matching = [run for run in runs if run.id == wanted] or [
         run for run in runs if wanted and (run.id.startswith(wanted) or run.id.endswith(wanted))
     ]
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
-        raise RunError(f"{wanted!r} may be {', '.join(run.id for run in fitting)}; give more of the ID")
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        raise RunError(f"{wanted!r} may be {', '.join(run.id for run in matching)}; give more of the ID")
     raise RunError(f"there is no run {wanted!r} in {store}; the newest is {runs[-1].id}")
 
 

@@ -82,7 +82,7 @@ def test_ctrl_c_keeps_finished_runs_and_reports_how_to_resume(invoke, monkeypatc
     monkeypatch.setattr("fouriertree.experiments.paper.experiment.in_processes", interrupted)
     result = invoke("paper", "--runs", 1, "--only", "table", "-o", "out")
     assert result.exit_code == 130
-    assert "3 more runs are kept in out, 42 are left; the same command goes on" in result.stderr
+    assert "3 more runs are kept in out, 42 are left; the same command resumes" in result.stderr
     assert len(Store(Path("out/journal"))) == 3
 
 

@@ -61,6 +61,6 @@ def test_a_polynomial_is_registered_under_a_user_defined_name():
         unregister_problem("parabola")
 
 
-def test_an_unknown_name_says_which_there_are():
+def test_an_unknown_name_is_refused_with_the_valid_ones():
     with pytest.raises(ValueError, match=r"unknown problem 'koza9'; add it with register_problem.*'koza1', "):
         get_problem("koza9")

@@ -58,7 +58,7 @@ def compute(tasks: list[Task], store: Store, plan: Plan, jobs: int) -> None:
         except KeyboardInterrupt:
             bar.stop()
             left = sum(task not in store for task in missing)
-            print(f"interrupted: {left} fits are left; the same command goes on from here", file=sys.stderr)
+            print(f"interrupted: {left} fits are left; the same command resumes from here", file=sys.stderr)
             raise typer.Exit(INTERRUPTED) from None
 
 

@@ -57,7 +57,7 @@ class FitArguments(SimpleNamespace):
         """The parameters of the `SymbolicRegressor`."""
         from fouriertree.cli.fitting.searches import search_parameters
 
-        given = vars(self)
-        values = {option.name: given[option.key] for option in OPTIONS if option.flag is not None}
+        arguments = vars(self)
+        values = {option.name: arguments[option.key] for option in OPTIONS if option.flag is not None}
         defaults = {option.name: option.default for option in OPTIONS if values.get(option.name, 0) is None}
         return {**values, **defaults, **search_parameters(self)}

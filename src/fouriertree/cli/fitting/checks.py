@@ -17,45 +17,45 @@ if TYPE_CHECKING:
 PLOTS = (".png", ".pdf", ".svg")
 
 
-def check_validation(given: FitArguments) -> None:
-    if given.validation is not None and given.validation_file is not None:
+def check_validation(args: FitArguments) -> None:
+    if args.validation is not None and args.validation_file is not None:
         raise InputError(
             "--validation holds out rows of the table, --validation-file has other rows; give one of them"
         )
-    if given.validation_last and given.validation is None:
+    if args.validation_last and args.validation is None:
         raise InputError("--validation-last needs the fraction of rows to hold out: --validation 0.2")
-    if given.validation_file is not None and given.validation_file == given.data == DASH:
+    if args.validation_file is not None and args.validation_file == args.data == DASH:
         raise InputError("the standard input cannot be both DATA and the --validation-file; name one of them")
 
 
-def check_outputs(given: FitArguments) -> None:
+def check_outputs(args: FitArguments) -> None:
     from fouriertree.cli.files import check_writable
 
-    inputs = [given.data, *([given.validation_file] if given.validation_file else [])]
-    for path in (given.output, given.plot):
+    inputs = [args.data, *([args.validation_file] if args.validation_file else [])]
+    for path in (args.output, args.plot):
         if path is not None:
             check_writable(path, *inputs)
-    if given.plot is not None and given.plot.suffix.lower() not in PLOTS:
-        raise InputError(f"cannot draw {given.plot}: the name of a plot ends in {', '.join(PLOTS)}")
-    if given.output is not None and given.plot is not None and given.output.resolve() == given.plot.resolve():
-        raise InputError(f"{given.plot} cannot be both the model and the plot; rename one of them")
+    if args.plot is not None and args.plot.suffix.lower() not in PLOTS:
+        raise InputError(f"cannot draw {args.plot}: the name of a plot ends in {', '.join(PLOTS)}")
+    if args.output is not None and args.plot is not None and args.output.resolve() == args.plot.resolve():
+        raise InputError(f"{args.plot} cannot be both the model and the plot; rename one of them")
 
 
-def check_search(given: FitArguments) -> None:
+def check_search(args: FitArguments) -> None:
     """Raise InputError for options that the search or the loss would ignore."""
-    search = given.search
-    if search in ("one-plus-lambda", "gp") and (given.projector is not None or given.max_terms is not None):
+    search = args.search
+    if search in ("one-plus-lambda", "gp") and (args.projector is not None or args.max_terms is not None):
         raise InputError(
             f"--projector and --max-terms are options of sums of trees; --search {search} fits one tree"
         )
-    if search != "ftg" and given.projector is not None:
+    if search != "ftg" and args.projector is not None:
         raise InputError(f"--projector is an option of ftg; give --search ftg with it, not {search}")
-    if search != "hybrid" and (given.max_size is not None or given.guess):
+    if search != "hybrid" and (args.max_size is not None or args.guess):
         raise InputError(
             f"--max-size and --guess are options of the hybrid search; --search {search} ignores them"
         )
-    if given.loss != "quantile" and given.quantile is not None:
-        raise InputError(f"--quantile is an option of --loss quantile; give that with it, not {given.loss}")
+    if args.loss != "quantile" and args.quantile is not None:
+        raise InputError(f"--quantile is an option of --loss quantile; give that with it, not {args.loss}")
 
 
 def check_guesses(guesses: Sequence[str], X: pd.DataFrame, operators: PrimitiveSet | None) -> None:

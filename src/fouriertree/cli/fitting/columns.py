@@ -34,16 +34,16 @@ class Sample:
         return Sample(self.X.iloc[index], self.y.iloc[index], weights)
 
 
-def training_sample(table: Table, given: FitArguments) -> Sample:
+def training_sample(table: Table, arguments: FitArguments) -> Sample:
     """The features and the target of a fit; prints notes about a table that looks wrong."""
-    target, names, weights = chosen_columns(table, given)
+    target, names, weights = chosen_columns(table, arguments)
     if len(table) < 2:
         rows = "1 row" if len(table) == 1 else "no rows"
         raise InputError(f"{table.name} has {rows} below its header; a fit needs at least two")
     sample = sample_of(table, target, names, weights)
     check_range(table, target, sample.y.to_numpy())
-    if not given.column:
-        note_nameless(table, [target, *map(table.column, given.ignore), *([weights] if weights else [])])
+    if not arguments.column:
+        note_nameless(table, [target, *map(table.column, arguments.ignore), *([weights] if weights else [])])
     for sentence in table.notes:
         note(sentence)
     if table.starts_with_data:
@@ -61,13 +61,13 @@ def same_columns(table: Table, sample: Sample) -> Sample:
     return sample_of(table, target, names, weights)
 
 
-def chosen_columns(table: Table, given: FitArguments) -> tuple[str, list[str], str | None]:
+def chosen_columns(table: Table, arguments: FitArguments) -> tuple[str, list[str], str | None]:
     """The names of the target, of the features in the order of the table, and of the weights."""
-    if given.target is None:
+    if arguments.target is None:
         raise InputError(f"name the column to predict with --target; {table.name} has {listed(table.names)}")
-    target = table.column(given.target)
-    only, ignored = [table.column(n) for n in given.column], [table.column(n) for n in given.ignore]
-    weights = None if given.weights is None else table.column(given.weights)
+    target = table.column(arguments.target)
+    only, ignored = [table.column(n) for n in arguments.column], [table.column(n) for n in arguments.ignore]
+    weights = None if arguments.weights is None else table.column(arguments.weights)
     weighing = [] if weights is None else [weights]
     check_roles({"the target": [target], "ignored": ignored, "a --column": only, "the weights": weighing})
     names = [

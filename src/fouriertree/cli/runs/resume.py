@@ -27,11 +27,11 @@ def resume_run(store: Path, name: str, changes: Mapping[str, Any], content: dict
             f"run {run.id} is finished, and `fouriertree runs show {run.id}` prints it; give a larger --time-limit or "
             "--max-evaluations to continue it"
         )
-    given = FitArguments(**{**vars(recorded), **changes, "seed": run.metadata["seed"]})
-    if given.data == DASH:
+    arguments = FitArguments(**{**vars(recorded), **changes, "seed": run.metadata["seed"]})
+    if arguments.data == DASH:
         raise InputError(f"the table of run {run.id} came from the standard input; give it with --data FILE")
     with closing(run), handle_interrupts() as interrupts, run_errors_as_input_errors():
-        fit_table(given, interrupts, content, run)
+        fit_table(arguments, interrupts, content, run)
 
 
 def recorded_arguments(run: RunFolder) -> FitArguments:
