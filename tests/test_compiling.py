@@ -178,7 +178,7 @@ def test_a_long_compilation_names_the_operator_and_a_later_call_is_silent(monkey
     operators.add("sigmoid", lambda a: 1.0 / (1.0 + np.exp(-a)))
     batch = [parse("sigmoid(x0)", primitives=operators)]
     assert CompiledEngine().evaluate(batch, [[0.0]]).tolist() == [[0.5]]
-    assert "compiling your operator 'sigmoid'" in capsys.readouterr().err
+    assert "compiling the custom operator 'sigmoid'" in capsys.readouterr().err
     CompiledEngine().evaluate(batch, [[1.0]])
     assert capsys.readouterr().err == ""
 

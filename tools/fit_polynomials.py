@@ -5,6 +5,7 @@ interpolant of low degree approximates to the last bit.  The fit has 60 digits, 
 the printed coefficients.  Run: python tools/fit_polynomials.py
 """
 
+import textwrap
 from collections.abc import Callable
 
 import mpmath as mp
@@ -90,10 +91,11 @@ def main() -> None:
                 for i in range(501)
             )
             print(f"# absolute error of the tail {mp.nstr(worst, 2)}")
-            print(f"{name}{width} = (")
-            for c in coefficients:
-                print(f"    {float(c)!r},")
-            print(")")
+            numbers = ", ".join(repr(float(c)) for c in coefficients) + ","
+            lines = textwrap.fill(
+                numbers, 116, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False
+            )
+            print(f"{name}{width} = (\n{lines}\n)  # fmt: skip")
 
 
 if __name__ == "__main__":

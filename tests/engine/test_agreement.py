@@ -88,7 +88,7 @@ def in_extended_precision(expression, X, rng):
 
 
 def compare(expressions, X, rng):
-    """Assert that the engines agree wherever they must; the share of values that were compared."""
+    """Assert that the engines agree on well-conditioned values; return the fraction of values compared."""
     dtype = X.dtype.type
     compiled = CompiledEngine(dtype).evaluate(expressions, X)
     reference = ReferenceEngine(dtype).evaluate(expressions, X)
@@ -125,7 +125,7 @@ def test_engines_agree_on_random_trees_of_all_operators(generator, dtype):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @settings(max_examples=50, deadline=None)
 @given(data=st.data(), seed=st.integers(0, 2**32 - 1))
-def test_engines_agree_on_any_two_operators_and_awkward_constants(dtype, data, seed):
+def test_engines_agree_on_any_two_operators_and_edge_constants(dtype, data, seed):
     rng = np.random.default_rng(seed)
     constants = st.sampled_from(edges(np.float32).tolist()) | st.floats(-10, 10, width=32)
     leaves = st.integers(0, 2).map(Expression.variable) | constants.map(Expression.constant)
@@ -150,7 +150,7 @@ def assert_same_class(found, expected, zeros=True):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", UNARY)
-def test_edge_values_come_out_as_numpy_gives_them_down_to_the_sign_of_zero(name, dtype):
+def test_edge_values_agree_with_numpy_including_the_sign_of_zero(name, dtype):
     x = edges(dtype)
     found, expected = apply(CompiledEngine(dtype), name, x), apply(ReferenceEngine(dtype), name, x)
     assert_same_class(found, expected)
@@ -159,7 +159,7 @@ def test_edge_values_come_out_as_numpy_gives_them_down_to_the_sign_of_zero(name,
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", BINARY)
-def test_every_pair_of_edge_values_comes_out_as_numpy_gives_it(name, dtype):
+def test_every_pair_of_edge_values_agrees_with_numpy(name, dtype):
     a, b = (axis.ravel() for axis in np.meshgrid(edges(dtype), edges(dtype)))
     found, expected = apply(CompiledEngine(dtype), name, a, b), apply(ReferenceEngine(dtype), name, a, b)
     # NumPy itself picks either zero for min(0, −0), depending on the processor.
@@ -169,8 +169,8 @@ def test_every_pair_of_edge_values_comes_out_as_numpy_gives_it(name, dtype):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", UNARY)
-def test_a_value_does_not_depend_on_its_neighbours(name, dtype):
-    # An awkward value may send its whole vector to another code path.
+def test_a_value_does_not_depend_on_other_rows(name, dtype):
+    # An edge value may select another code path for its whole vector.
     engine, x = CompiledEngine(dtype), edges(dtype)
     together = apply(engine, name, x)
     for i in range(len(x)):
@@ -191,7 +191,7 @@ def test_constants_fold_to_what_columns_give(name, dtype):
         np.testing.assert_array_equal(folded, apply(engine, name, *columns))
 
 
-def test_the_extended_twin_knows_every_operator_and_is_more_precise():
+def test_the_extended_reference_has_every_operator_and_is_more_precise():
     assert set(FUNCTIONS) == set(CATALOGUE)
     X = np.array([[0.1]])
     third, good = in_extended_precision(

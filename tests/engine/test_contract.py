@@ -1,4 +1,4 @@
-"""Every engine satisfies the contract that the package ships for everybody's engines."""
+"""Every engine satisfies the contract suite of the package."""
 
 import numpy as np
 import pytest
@@ -41,20 +41,20 @@ def test_the_suite_collects_every_check_and_its_formulas_every_operator():
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=label)
-def test_values_have_the_type_that_was_asked_for(engine):
+def test_values_have_the_requested_type(engine):
     assert engine.evaluate([parse("x0")], [[1.0]]).dtype == engine.dtype
 
 
 @pytest.mark.parametrize("n_jobs", [0, -2])
 @pytest.mark.parametrize("batch", [[parse("x0")], []], ids=["one", "none"])
-def test_no_threads_are_an_error(n_jobs, batch):
+def test_zero_threads_raise(n_jobs, batch):
     with pytest.raises(ValueError, match="n_jobs must be a positive number of threads, or -1 for all"):
         CompiledEngine(n_jobs=n_jobs).evaluate(batch, [[1.0]])
     with pytest.raises(ValueError, match="n_jobs"):
         CompiledEngine(n_jobs=n_jobs).inner_products(batch, [[1.0]], [1.0])
 
 
-def test_rows_of_another_engine_are_refused():
+def test_rows_of_another_engine_raise():
     batch, X = [parse("x0")], np.ones((3, 1))
     for engine in ENGINES:
         for other in ENGINES:
@@ -69,7 +69,7 @@ def test_rows_of_another_engine_are_refused():
 
 
 @pytest.mark.parametrize("engine", ENGINES[::2], ids=label)
-def test_weights_that_prepared_rows_cannot_take_are_refused_not_ignored(engine):
+def test_weights_with_prepared_rows_raise(engine):
     rows = engine.prepare(np.ones((3, 1)))
     with pytest.raises(ValueError, match="weights"):
         engine.inner_products([parse("x0")], rows, np.ones(3), np.full(3, 2.0))

@@ -32,7 +32,7 @@ def with_constants(e, values):
 
 
 def symbolic_slopes(e, X):
-    """Slopes by the constants, through the derivative formulas in the table of operators: (n_constants, n_rows)."""
+    """Slopes by the constants, by the derivatives in the table of operators: (n_constants, n_rows)."""
     lifted = constants_as_columns(e, X.shape[1])
     table = np.column_stack([X, np.tile(e.constants, (len(X), 1))])
     columns = range(X.shape[1], table.shape[1])
@@ -112,7 +112,7 @@ def test_slopes_of_random_trees_are_the_symbolic_ones(seed):
     with np.errstate(all="ignore"):
         exact, expected = e.evaluate(X), symbolic_slopes(e, X)
         moved = symbolic_slopes(e, X * (1 + 4e-16))
-        # Where a change in the last digits of the data shows, the formula is ill conditioned: nothing can be said.
+        # Where a change in the last digits of the data shows, the expression is ill conditioned and not compared.
         usable = (np.abs(moved - expected) <= 1e-10 * np.abs(expected)) & np.isfinite(expected + exact)
     np.testing.assert_allclose(slopes[usable], expected[usable], rtol=1e-7)
     steady = np.isfinite(exact) & usable.all(axis=0)
@@ -157,7 +157,7 @@ def test_programs_as_small_as_a_leaf_have_values_and_slopes(text):
         ("pow(x0, 1.5)", 0.0),
     ],
 )
-def test_an_infinite_slope_at_one_row_is_taken_as_zero_and_spares_the_others(text, at):
+def test_an_infinite_slope_at_one_row_is_zero_and_does_not_affect_other_rows(text, at):
     e, X = parse(text), np.array([[0.5], [at], [0.25]])
     _, slopes = value_and_slopes(e, X)
     np.testing.assert_array_equal(slopes[:, 1], 0.0)
@@ -172,7 +172,7 @@ def test_the_exponent_of_a_negative_number_has_no_slope():
 
 
 @pytest.mark.parametrize("name", ["step", "sign"])
-def test_what_has_no_slope_has_none_where_the_slope_above_is_not_a_number(name):
+def test_a_zero_derivative_is_zero_where_the_adjoint_is_nan(name):
     # The slope by the exponent of a negative number is NaN.
     _, slopes = value_and_slopes(parse(f"pow(x0, {name}(0.3))"), [[-1.5], [1.5]])
     np.testing.assert_array_equal(slopes, [[0.0, 0.0]])
@@ -184,13 +184,13 @@ def test_min_and_max_follow_one_argument_on_ties():
         np.testing.assert_array_equal(slopes.sum(axis=0), 1.0)
 
 
-def test_an_operator_of_the_user_is_refused():
+def test_a_custom_operator_raises():
     known = PrimitiveSet(["add"])
     known.add("bump", lambda a: 1.0 / (1.0 + a * a), 1)
-    with pytest.raises(ValueError, match="only the built-in ones have compiled slopes"):
+    with pytest.raises(ValueError, match="only built-in operators have compiled derivatives"):
         value_and_slopes(parse("bump(x0) + 1", primitives=known), rows())
 
 
-def test_a_missing_column_is_an_error():
-    with pytest.raises(ValueError, match="uses column x5"):
+def test_a_missing_feature_raises():
+    with pytest.raises(ValueError, match="uses feature x5"):
         value_and_slopes(parse("x5*2"), rows())

@@ -25,7 +25,7 @@ def programs():
 
 @pytest.fixture(scope="module")
 def answers(programs):
-    """One answer per (rows, type), by one thread and in one batch; computed once for all tests."""
+    """One result per (rows, type), by one thread and in one batch; computed once for all tests."""
     known = {}
 
     def of(size, dtype):
@@ -47,7 +47,7 @@ def results(engine, programs, rows, R):
 
 def assert_identical(found, expected):
     for a, b in zip(found, expected, strict=True):
-        # Bits, and not values: array_equal takes 0.0 for −0.0 and cannot tell one NaN from another.
+        # Bits, and not values: array_equal does not distinguish 0.0 and −0.0.
         assert a.dtype == b.dtype
         assert np.where(np.isnan(a), np.nan, a).tobytes() == np.where(np.isnan(b), np.nan, b).tobytes()
 
@@ -60,7 +60,7 @@ def test_panels_are_really_spanned():
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("size", ROWS)
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 7, -1])
-def test_threads_do_not_matter(answers, programs, size, dtype, n_jobs):
+def test_results_do_not_depend_on_the_number_of_threads(answers, programs, size, dtype, n_jobs):
     rows, R, expected = answers(size, dtype)
     assert 10 < expected[3].sum() < N_PROGRAMS  # some programs are finite and some are not
     assert_identical(results(CompiledEngine(dtype, n_jobs), programs, rows, R), expected)
@@ -70,7 +70,7 @@ def test_threads_do_not_matter(answers, programs, size, dtype, n_jobs):
 @pytest.mark.parametrize("size", ROWS)
 @settings(max_examples=4, deadline=None)
 @given(data=st.data())
-def test_batches_and_order_do_not_matter(answers, programs, size, dtype, data):
+def test_results_do_not_depend_on_batches_and_order(answers, programs, size, dtype, data):
     rows, R, expected = answers(size, dtype)
     order = np.array(data.draw(st.permutations(range(N_PROGRAMS))))
     cuts = sorted(data.draw(st.sets(st.integers(1, N_PROGRAMS - 1), max_size=6)))
@@ -81,7 +81,7 @@ def test_batches_and_order_do_not_matter(answers, programs, size, dtype, data):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_company_in_the_batch_does_not_matter(answers, programs, dtype):
+def test_results_do_not_depend_on_other_programs_in_the_batch(answers, programs, dtype):
     rows, R, expected = answers("several blocks", dtype)
     for i in (0, 17, N_PROGRAMS - 1):
         alone = results(CompiledEngine(dtype), Programs.pack([programs[i]]), rows, R)
@@ -90,7 +90,7 @@ def test_company_in_the_batch_does_not_matter(answers, programs, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("size", ROWS)
-def test_other_targets_do_not_matter(answers, programs, size, dtype):
+def test_results_do_not_depend_on_other_targets(answers, programs, size, dtype):
     rows, R, expected = answers(size, dtype)
     for j in range(2):
         alone = CompiledEngine(dtype, 2).inner_products(programs, rows, R[:, j])
@@ -99,8 +99,8 @@ def test_other_targets_do_not_matter(answers, programs, size, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_value_is_the_same_in_any_row(programs, dtype):
-    # Models are fitted on many rows and asked about one.  Where an angle beyond the fast reduction sends its
-    # neighbours to the C library, the last digits may differ; these programs have none.
+    # Models are fitted on many rows and may be evaluated on one.  An angle beyond the fast reduction makes its whole
+    # vector use the C library, whose last digits may differ; these programs have no such angles.
     rng = np.random.default_rng(0)
     X = rng.uniform(-3, 3, (1100, 2))
     small = Programs.pack([p for p in programs if p.depth <= 3])

@@ -1,4 +1,4 @@
-"""Operators that users add, in the compiled engine."""
+"""Custom operators in the compiled engine."""
 
 import math
 
@@ -26,7 +26,7 @@ def blend(a, b):
 
 
 def rank_free(a):
-    # Numba knows no such call, NumPy does; still elementwise.
+    # Not supported by Numba, but elementwise in NumPy.
     return np.asarray(eval("a + 0.5"))
 
 
@@ -101,7 +101,7 @@ def test_values_that_are_not_finite_are_reported_per_expression(operators):
     assert np.isnan(found.norms).tolist() == [True, False, True, False]
 
 
-def test_operators_of_two_sets_meet_in_one_batch():
+def test_operators_of_two_sets_work_in_one_batch():
     first, second = PrimitiveSet(["add"]), PrimitiveSet(["mul"])
     first.add("thrice", lambda a: 3.0 * a)
     second.add("tenth", lambda a: 0.1 * a)
@@ -109,7 +109,7 @@ def test_operators_of_two_sets_meet_in_one_batch():
     np.testing.assert_allclose(CompiledEngine().evaluate(batch, [[2.0], [5.0]]), [[6.0, 15.0], [0.2, 0.5]])
 
 
-def test_two_operators_of_the_same_name_keep_their_meanings():
+def test_two_operators_of_the_same_name_keep_their_values():
     first, second = PrimitiveSet(["add"]), PrimitiveSet(["add"])
     first.add("scale", lambda a: 2.0 * a)
     second.add("scale", lambda a: 5.0 * a)
@@ -119,7 +119,7 @@ def test_two_operators_of_the_same_name_keep_their_meanings():
         np.testing.assert_array_equal(CompiledEngine().evaluate([other], [[1.0]]), [[5.0]])
 
 
-def test_random_trees_may_hold_operators_of_your_own(operators):
+def test_random_trees_may_have_custom_operators(operators):
     grammar = Grammar(operators, n_columns=2)
     X = table(np.float64, 40)
     with np.errstate(all="ignore"):

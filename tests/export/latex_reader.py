@@ -1,4 +1,4 @@
-"""A reader of mathematical LaTeX that knows no more than the notation itself."""
+"""A parser of mathematical LaTeX."""
 
 import re
 
@@ -14,7 +14,7 @@ NAMES = {"ln": "log", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "sgn
 
 
 def value_of(text, X):
-    """Values of a formula over x_{0}, x_{1}, … on the rows of X."""
+    """Values of an expression over x_{0}, x_{1}, … on the rows of X."""
     formula = "".join(line for line in text.splitlines() if not line.startswith("%"))
     assert not TOKEN.sub("", formula).strip()
     reader = Reader(TOKEN.findall(formula), X)

@@ -21,7 +21,7 @@ INEXACT = {
 
 
 def rows(negative_zeros: bool = True) -> np.ndarray:
-    """Ordinary rows, and pairs of awkward values: (n_rows, 3)."""
+    """Ordinary rows, and pairs of edge values: (n_rows, 3)."""
     rng = np.random.default_rng(1)
     ordinary = np.concatenate([rng.uniform(0.1, 0.9, (20, 3)), rng.uniform(-4.0, 4.0, (40, 3))])
     pairs = [(a, b, EDGES[(i + j) % len(EDGES)]) for i, a in enumerate(EDGES) for j, b in enumerate(EDGES)]
@@ -30,7 +30,7 @@ def rows(negative_zeros: bool = True) -> np.ndarray:
 
 
 def every_operator() -> list[Model]:
-    """One model for every operator: its values themselves, under a factor, and a number."""
+    """One model for every operator: its values, with a factor, and a constant."""
     found = []
     for row in CATALOGUE.values():
         x, y = Expression.variable(0), Expression.variable(1)
@@ -45,7 +45,7 @@ def every_operator() -> list[Model]:
     return found
 
 
-#: shapes that printers get wrong
+#: expressions that are difficult to print
 SHAPES = [
     "x0 - (x1 - x2)", "x0 - (x1 + x2)", "x0/(x1/x2)", "x0/(x1*x2)", "x0*(x1/x2)", "x0*(x1*x2)", "(x0 + x1)*x2",
     "-(x0 + x1)", "-(-x0)", "-(x0*x1)", "x0 - -x1", "x0 - -2.5", "x0*-2.5", "x0/-2.5", "x0 + -x1*x2", "(-x0)^2",
@@ -79,7 +79,7 @@ def random_models(n: int = 40) -> list[Model]:
 
 
 def long_models() -> list[Model]:
-    """Deeper and longer than a parser likes, without a value that depends on the last digit."""
+    """Deeper and longer than some parsers allow, without a value that depends on the last digit."""
     deep = Expression.variable(0)
     nested = Expression.variable(1)
     for _ in range(60):
@@ -103,7 +103,7 @@ def small_models() -> list[Model]:
 
 @dataclass(frozen=True)
 class Expected:
-    """What `predict` says, and how far other libraries may be from it."""
+    """The values of `predict`, and the tolerances for other libraries."""
 
     values: np.ndarray
     tolerance: np.ndarray

@@ -1,4 +1,4 @@
-"""Run exported formulas where they belong: (models, X) -> one array of values per model, None where there is none."""
+"""Run exported models in their languages: (models, X) -> one array of values per model, None where there is none."""
 
 import ctypes
 import shutil
@@ -26,7 +26,7 @@ Runner = Callable[[list, np.ndarray, Path], list[np.ndarray]]
 
 
 def numbers(model) -> list[int]:
-    """The columns that the exported function takes."""
+    """The features of the exported function."""
     return list(whole_tree(model).columns)
 
 
@@ -35,7 +35,7 @@ def identifiers(model) -> list[str]:
 
 
 def full(values, X) -> np.ndarray:
-    """A constant formula gives one number."""
+    """A constant expression gives one value."""
     return np.broadcast_to(np.asarray(values, dtype=float), len(X))
 
 
@@ -248,7 +248,7 @@ def checked(command, **options):
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-#: targets that compute as IEEE says, to the last infinity
+#: targets with IEEE arithmetic, including infinities
 EXACT: dict[str, Runner] = {
     "python": python,
     "latex": latex,
@@ -262,7 +262,7 @@ EXACT: dict[str, Runner] = {
     "torch": torch,
     "jax": jax,
 }
-#: targets where a part without a finite value may cost the value of the whole
+#: targets where a subtree that is not finite may make the value undefined
 CAREFUL: dict[str, Runner] = {"sqlite": sqlite, "duckdb": duckdb, "excel": excel}
 
 assert sys.byteorder == "little"

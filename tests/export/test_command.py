@@ -38,7 +38,7 @@ def test_text_goes_to_the_standard_output(run, target):
     assert result.stdout == TARGETS[target].write(MODELS[1])
 
 
-def test_another_row_is_another_formula(run):
+def test_another_row_is_another_equation(run):
     assert "sin" not in run("model.json", "--to", "c", "--row", 0).stdout
     assert run("model.json", "--to", "c", "--row", 9).exit_code == 2
 
@@ -66,7 +66,7 @@ def test_without_a_target_the_targets_are_listed(run):
     assert [line.split()[0] for line in result.stdout.splitlines()] == list(TARGETS)
 
 
-def test_an_unknown_target_gets_one_sentence(run):
+def test_an_unknown_target_is_a_one_line_error(run):
     result = run("model.json", "--to", "pyton")
     assert result.exit_code == 2
     assert result.stderr == "error: there is no target 'pyton'; did you mean 'python'?\n"
@@ -76,11 +76,11 @@ def test_the_model_is_not_overwritten(run):
     assert "is the input" in run("model.json", "--to", "c", "-o", "model.json").stderr
 
 
-def test_what_a_target_refuses_is_one_sentence(run, tmp_path):
+def test_an_export_error_is_one_line(run, tmp_path):
     data = json.loads((tmp_path / "model.json").read_text())
     deep = "sin(2 + " * 90 + "x0" + ")" * 90
     data["rows"][1] |= {"terms": [{"coefficient": 1.0, "expression": deep}], "formula": deep}
     (tmp_path / "model.json").write_text(json.dumps(data))
     result = run("model.json", "--to", "excel")
     assert result.exit_code == 2
-    assert result.stderr.startswith("error: excel takes 64 brackets")
+    assert result.stderr.startswith("error: excel takes 64 nested parentheses")

@@ -1,4 +1,4 @@
-"""Every export is run, and agrees with `Model.predict` on ordinary and on awkward rows."""
+"""Every export is run, and agrees with `Model.predict` on ordinary and on edge values."""
 
 from functools import cache
 
@@ -26,7 +26,7 @@ KINDS = {
 WAVES = {"onnx": 1e-15}
 
 
-#: JAX takes what is smaller than the smallest normal number for 0
+#: JAX flushes subnormal values to 0
 FLUSHING = {"jax"}
 
 
@@ -48,7 +48,7 @@ def case(target, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("target", EXACT)
-def test_an_export_has_the_values_of_the_model_to_the_last_infinity(target, kind, tmp_path):
+def test_an_export_has_the_values_of_the_model_including_infinities(target, kind, tmp_path):
     models, X, all_expected = case(target, kind)
     checked_rows = 0
     for model, found, wanted in zip(models, EXACT[target](models, X, tmp_path), all_expected, strict=True):
@@ -62,7 +62,7 @@ def test_an_export_has_the_values_of_the_model_to_the_last_infinity(target, kind
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("target", CAREFUL)
-def test_an_export_has_no_value_sooner_than_a_wrong_one(target, kind, tmp_path):
+def test_an_export_has_no_value_rather_than_a_wrong_one(target, kind, tmp_path):
     models, X, all_expected = case(target, kind)
     taken = [
         k
@@ -81,7 +81,7 @@ def test_an_export_has_no_value_sooner_than_a_wrong_one(target, kind, tmp_path):
 
 
 def is_absent(target, model):
-    """Whether the formula has an operator that declares its absence there."""
+    """Whether the expression has an operator that is declared absent in the language."""
     codes = {int(code) for e in model.expressions for code in e.op if code > VAR}
     forms = [PrimitiveSet.catalogue().by_opcode(code).forms.get(target) for code in codes]
     return any(isinstance(form, Absent) for form in forms)

@@ -1,4 +1,4 @@
-"""Column names are data: whatever they are, an export still means the same formula and nothing else."""
+"""Feature names may be any text: an export is the same expression and nothing else."""
 
 import re
 import sqlite3
@@ -42,7 +42,7 @@ def without_comments(target, text):
 @given(pairs)
 @example(("a b", "a_b"))
 @example(("a\nb", "a_b"))
-def test_python_computes_the_same_whatever_the_columns_are_called(names):
+def test_python_values_do_not_depend_on_the_feature_names(names):
     model = model_with(names)
     (found,) = python([model], X, None)
     assert found == pytest.approx(model.predict(X), rel=1e-12)
@@ -51,7 +51,7 @@ def test_python_computes_the_same_whatever_the_columns_are_called(names):
 @given(pairs)
 @pytest.mark.parametrize("target", sorted(set(CODE) - {"sympy"}))
 def test_a_name_changes_identifiers_and_comments_and_nothing_else(target, names):
-    """The code is that of the same formula with plain names, word by word."""
+    """The code is that of the same expression with plain names."""
     model = model_with(names)
     words = dict(zip(("first", "second"), identifiers(model), strict=True))
     plain = without_comments(target, export(model_with(("first", "second")), target))
@@ -69,14 +69,14 @@ def test_what_a_name_adds_is_one_printable_line_each(target, names):
 
 
 @pytest.mark.parametrize("target", ["c", "cpp", "javascript", "matlab", "r", "julia"])
-def test_compilers_take_every_nasty_name(target, tmp_path):
+def test_compilers_accept_every_hostile_name(target, tmp_path):
     models = [model_with((a, b)) for a, b in zip(NASTY, [*NASTY[1:], "z"], strict=True)]
     for model, found in zip(models, EXACT[target](models, X, tmp_path), strict=True):
         assert found == pytest.approx(model.predict(X), rel=1e-12)
 
 
 @given(st.lists(names, min_size=1, max_size=6))
-def test_identifiers_are_words_that_no_language_uses(texts):
+def test_identifiers_are_not_reserved_in_any_language(texts):
     for text in texts:
         word = identifier(text)
         assert word == "" or re.fullmatch("[A-Za-z][A-Za-z0-9_]*", word)
@@ -203,6 +203,6 @@ def test_every_target_takes_a_model_without_names():
             assert export(model_with(None), target)
 
 
-def test_a_formula_beyond_its_names_is_refused():
-    with pytest.raises(ExportError, match="uses column x1, but has only 1 name"):
+def test_an_expression_with_more_features_than_names_raises():
+    with pytest.raises(ExportError, match="uses feature x1, but has only 1 name"):
         export(model_with(("a",)), "c")

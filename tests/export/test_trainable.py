@@ -1,4 +1,4 @@
-"""Modules for PyTorch and JAX: all fitted numbers are parameters, and gradients are those of the formula."""
+"""Modules for PyTorch and JAX: constants and coefficients are parameters, and gradients are those of the expression."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ X = np.array([[0.3, 0.0], [1.0, 2.0], [0.0, 0.0], [-1.0, 0.5]])
 
 
 def gradient_by_differences(X):
-    """Of the sum of all values, by the three numbers of the formula."""
+    """Of the sum of all values, by the three parameters."""
 
     def total(a, b, c):
         return np.sum(a * np.sin(b * X[:, 0]) - c)
@@ -22,7 +22,7 @@ def gradient_by_differences(X):
     return np.array(moved)
 
 
-def test_every_number_of_the_formula_is_a_parameter_in_torch():
+def test_every_constant_and_coefficient_is_a_parameter_in_torch():
     torch = pytest.importorskip("torch")
     module = export(MODEL, "torch")
     assert isinstance(module, torch.nn.Module)
@@ -30,7 +30,7 @@ def test_every_number_of_the_formula_is_a_parameter_in_torch():
     assert list(whole_tree(MODEL).constants) == [2.0, 1.5, 0.5]
 
 
-def test_the_gradient_in_torch_is_that_of_the_formula_also_at_protected_zeros():
+def test_the_gradient_in_torch_is_that_of_the_expression_also_at_protected_zeros():
     torch = pytest.importorskip("torch")
     module = torch_module(MODEL)
     rows = torch.tensor(X, requires_grad=True)
@@ -39,7 +39,7 @@ def test_the_gradient_in_torch_is_that_of_the_formula_also_at_protected_zeros():
     assert torch.isfinite(rows.grad).all()
 
 
-def test_torch_finds_the_numbers_again():
+def test_torch_recovers_the_parameters():
     torch = pytest.importorskip("torch")
     wanted = Model((3.0, 0.25), (parse("exp(-0.7*x0)"), parse("x1")))
     start = Model((2.0, 0.5), (parse("exp(-1.0*x0)"), parse("x1")))
@@ -68,14 +68,14 @@ def test_a_torch_module_takes_batches_and_single_precision():
     assert constant(torch.zeros(4, 3)).tolist() == [2.5] * 4
 
 
-def test_every_number_of_the_formula_is_a_parameter_in_jax():
+def test_every_constant_and_coefficient_is_a_parameter_in_jax():
     pytest.importorskip("jax")
     function, parameters = export(MODEL, "jax")
     assert parameters.tolist() == [2.0, 1.5, 0.5]
     assert np.asarray(function(parameters, X)) == pytest.approx(MODEL.predict(X), rel=1e-5)
 
 
-def test_the_gradient_in_jax_is_that_of_the_formula_also_at_protected_zeros():
+def test_the_gradient_in_jax_is_that_of_the_expression_also_at_protected_zeros():
     jax = pytest.importorskip("jax")
     function, parameters = jax_function(MODEL)
     by_numbers, by_rows = jax.grad(lambda c, X: function(c, X).sum(), argnums=(0, 1))(
@@ -87,7 +87,7 @@ def test_the_gradient_in_jax_is_that_of_the_formula_also_at_protected_zeros():
 
 
 @pytest.mark.parametrize(("package", "target"), [("torch", "torch"), ("jax", "jax"), ("onnx", "onnx")])
-def test_a_missing_package_is_named(package, target, monkeypatch):
+def test_a_missing_package_raises_with_its_name(package, target, monkeypatch):
     import sys
 
     for name in [package, f"{package}.numpy"]:

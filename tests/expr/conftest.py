@@ -1,5 +1,5 @@
 from hypothesis import settings
 
-# The machines that run the tests are shared: a slow example is no failure.
+# Processors may be shared: a slow example is not a failure.
 settings.register_profile("shared machine", deadline=None)
 settings.load_profile("shared machine")

@@ -1,4 +1,4 @@
-"""Both generators written out on Python integers, as slow and as plain as the text of the paper."""
+"""Reference implementation of both generators on Python integers, following the paper."""
 
 from fouriertree.expr.opcodes import CONST, VAR
 
@@ -27,7 +27,7 @@ class Stream:
 
 
 class Drawer:
-    """What both twins share: the choice of a function or a leaf for node number k = 1, 2, …"""
+    """Common to both: the choice of a function or a leaf for node k = 1, 2, …"""
 
     def __init__(self, grammar, seed, candidate):
         self.stream, self.grammar, self.rows = Stream(seed, candidate), grammar, list(grammar.primitives)

@@ -1,4 +1,4 @@
-"""Random expressions for property tests: every built-in operator, ordinary and awkward constants."""
+"""Random expressions for property tests: every built-in operator, ordinary and edge constants."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -39,7 +39,7 @@ def expressions(
 
 
 def tables(n_columns: int = 3) -> st.SearchStrategy[np.ndarray]:
-    """Rows of ordinary and awkward values: (n_rows, n_columns)."""
+    """Rows of ordinary and edge values: (n_rows, n_features)."""
     cell = st.one_of(st.floats(-5, 5), st.sampled_from(EDGES))
     row = st.lists(cell, min_size=n_columns, max_size=n_columns)
     return st.lists(row, min_size=1, max_size=4).map(np.array)

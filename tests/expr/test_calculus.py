@@ -16,7 +16,7 @@ ROWS = np.array([[0.31, 0.72], [0.83, 0.24], [0.57, 0.61]])
 
 
 def slope(e: Expression, X: np.ndarray, column: int, step: float = 1e-6) -> np.ndarray:
-    """Central difference quotient along a column."""
+    """Central difference quotient along a feature."""
     shift = np.zeros(X.shape[1])
     shift[column] = step
     return (e(X + shift) - e(X - shift)) / (2 * step)
@@ -64,7 +64,7 @@ def test_derivatives_hold_for_negative_arguments_too(name):
 
 @given(expressions(SMOOTH, n_columns=2, max_leaves=6, edges=False))
 def test_derivatives_of_random_trees_match_finite_differences(e):
-    # Reciprocals of tinier numbers overflow on the way to a derivative of zero.
+    # Reciprocals of smaller values overflow before a derivative of zero.
     numbers = np.abs(e.const[e.const != 0.0])
     assume(((numbers > 1e-100) & (numbers < 1e100)).all())
     for column in (0, 1):
@@ -74,7 +74,7 @@ def test_derivatives_of_random_trees_match_finite_differences(e):
                 slope(e, ROWS, column, 2e-5),
                 slope(e, ROWS, column, 1e-5),
             )
-            # Where two step sizes disagree, rounding or a nearby pole rules and the quotient says nothing.
+            # Where two step sizes disagree, the quotient is inaccurate because of rounding or a nearby pole.
             usable = np.abs(coarse - fine) < 1e-6 * (1e-2 + np.abs(fine))
             usable &= np.abs(e(ROWS)) < 1e3
         np.testing.assert_allclose(found[usable], fine[usable], rtol=1e-3, atol=1e-4)

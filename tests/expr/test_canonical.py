@@ -1,4 +1,4 @@
-"""A settled formula is the same function, no longer than before, and settled once and for all."""
+"""The canonical form is the same function, is not more complex, and is idempotent."""
 
 import random
 from itertools import product
@@ -15,7 +15,7 @@ from fouriertree.expr.opcodes import CONST
 from fouriertree.expr.simplify import LARGEST_SIZE
 
 RNG = np.random.default_rng(0)
-# Both signs, zeros, ones, equal columns, and ordinary points.
+# Both signs, zeros, ones, equal features, and ordinary points.
 SPECIAL = [[0, 0], [0, 1], [1, 0], [-1, 0], [0, -1], [1, 1], [2, 2], [-1, -1], [-1, 1], [-2, 0.5], [0.5, -2]]
 X = np.vstack([RNG.uniform(-3, 3, (12, 2)), RNG.uniform(0.2, 2, (12, 2)), SPECIAL])
 SETS = {
@@ -34,7 +34,7 @@ NUMBERS = [1.0, 2.0, -1.0, 3.0, 0.5, -2.0, 4.0, 0.25, 1.5, -0.5, 0.0, 10.0, 0.1,
 
 
 def grown(draw: random.Random, operators: list, depth: int) -> Expression:
-    """A tree in which much cancels: few columns and few numbers, and powers by numbers."""
+    """A tree in which much cancels: few features and constants, and constant exponents."""
     if depth == 0 or draw.random() < 0.15:
         is_feature = draw.random() < 0.65
         return (
@@ -50,7 +50,7 @@ def grown(draw: random.Random, operators: list, depth: int) -> Expression:
 
 @st.composite
 def cases(draw):
-    """A tree, the operators that it may be written with, and its positive columns."""
+    """A tree, the allowed operators, and its positive features."""
     operators = SETS[draw(st.sampled_from(sorted(SETS)))]
     tree = grown(random.Random(draw(st.integers(0, 10**9))), list(operators), draw(st.integers(2, 5)))
     return tree, draw(st.sampled_from([None, operators])), draw(st.sampled_from([(), (0,), (0, 1)]))
@@ -64,13 +64,13 @@ def points(positive=()):
 
 
 def parts_are_finite(e, rows):
-    """At the rows and beside them: at the edge of a domain, rounding decides whether there is a value."""
+    """At the rows and near them: at the edge of a domain, rounding determines whether a value is defined."""
     places = [rows * (1 + np.array(step)) for step in product((-1e-9, 0.0, 1e-9), repeat=2)]
     return np.all([np.isfinite(e.subtree(i).evaluate(at)) for i in range(e.size) for at in places], axis=0)
 
 
 def rounding(e, rows):
-    """How far values move if columns and constants do by 1e-12 of themselves."""
+    """The change of values for relative changes of 1e-12 of features and constants."""
     rng = np.random.default_rng(1)
     values, moved = e.evaluate(rows), np.zeros(len(rows))
     with np.errstate(all="ignore"):
@@ -89,7 +89,7 @@ def assert_same(found, original, rows, factor=1.0):
         y, z = original.evaluate(rows), factor * found.evaluate(rows)
         tolerance = rounding(original, rows) + abs(factor) * rounding(found, rows)
         same = np.abs(y - z) <= 1e-9 * (1 + np.abs(y)) + 10 * tolerance
-    # What float64 loses on the way, as log(exp(1e-11)) does, is nobody's fault: forty digits decide.
+    # Rounding in float64, as in log(exp(1e-11)), is no failure: the values are compared with forty digits.
     for row in rows[ok & ~same]:
         left, right = precisely(original, row), factor * precisely(found, row)
         assert abs(left - right) <= 1e-9 * (1 + abs(left)), f"{original} is not {factor}*({found})"
@@ -105,14 +105,14 @@ def precisely(e, row):
 @pytest.mark.parametrize(
     "text", ["sqrt(x1)/sqrt(abs(x0)/exp(x1))", "x1/(abs(x0)*exp(-x1))^2", "exp(-x1)/sqrt(exp(-x0))"]
 )
-def test_exponentials_keep_their_powers_on_both_sides_of_the_line(text):
+def test_exponentials_keep_their_powers_in_numerators_and_denominators(text):
     original, rows = parse(text), np.random.default_rng(0).uniform(0.3, 2.0, (20, 2))
     assert np.allclose(canonical(original).evaluate(rows), original.evaluate(rows), rtol=1e-12)
 
 
 @given(cases())
 @settings(max_examples=1000)
-def test_simplifying_keeps_values_never_adds_a_token_and_is_done_at_once(case):
+def test_simplify_preserves_values_adds_no_token_and_is_idempotent(case):
     tree, allowed, positive = case
     found = simplify(tree, allowed, positive)
     assert found.size <= tree.size
@@ -122,19 +122,19 @@ def test_simplifying_keeps_values_never_adds_a_token_and_is_done_at_once(case):
 
 @given(cases())
 @settings(max_examples=6000)
-def test_values_stay_wherever_the_formula_and_its_parts_are_finite(case):
+def test_values_are_preserved_wherever_the_expression_and_its_subtrees_are_finite(case):
     tree, allowed, positive = case
     assert_same(canonical(tree, allowed, positive), tree, points(positive))
 
 
-def test_a_root_that_leaves_a_logarithm_leaves_nothing_to_do():
+def test_a_root_moved_out_of_a_logarithm_gives_the_canonical_form():
     found = canonical(parse("log(sqrt((x0^2 + sqrt(x1))/exp(x0^2)))"))
     assert canonical(found) == found
 
 
 @given(cases())
 @settings(max_examples=6000)
-def test_what_is_settled_stays(case):
+def test_canonical_is_idempotent(case):
     tree, allowed, positive = case
     found = canonical(tree, allowed, positive)
     assert canonical(found, allowed, positive) == found
@@ -142,7 +142,7 @@ def test_what_is_settled_stays(case):
 
 @given(cases())
 @settings(max_examples=6000)
-def test_no_formula_gets_longer(case):
+def test_canonical_does_not_increase_the_complexity(case):
     tree, allowed, positive = case
     assert canonical(tree, allowed, positive).complexity <= tree.complexity
 
@@ -156,7 +156,7 @@ def test_only_allowed_operators_are_used(case):
 
 
 @given(cases(), st.tuples(*[st.sampled_from([0.5, 1.0, 3.0, 1e3, 1e-4])] * 2))
-def test_other_units_give_the_same_values_at_the_same_place(case, scales):
+def test_rescaled_expressions_have_the_same_values(case, scales):
     tree, allowed, positive = case
     rows, scaled_rows = points(positive), points(positive) * np.array(scales)
     found = rescaled(tree, scales, allowed, positive)
@@ -169,7 +169,7 @@ def test_other_units_give_the_same_values_at_the_same_place(case, scales):
 
 
 @given(cases())
-def test_a_number_times_the_rest_is_the_formula(case):
+def test_the_split_coefficient_times_the_rest_is_the_expression(case):
     tree, allowed, positive = case
     number, rest = split_number(tree, allowed, positive)
     assert_same(rest, tree, points(positive), number)
@@ -196,7 +196,7 @@ def settled(text, **options):
         ("0*sin(x0)", "0.0"),
     ],
 )
-def test_like_terms_come_together(text, expected):
+def test_like_terms_are_collected(text, expected):
     assert settled(text) == expected
 
 
@@ -221,7 +221,7 @@ def test_like_terms_come_together(text, expected):
         ("3*(2*x0 + 4*x1)/x2", "6.0*(x0 + 2.0*x1)/x2"),
     ],
 )
-def test_equal_factors_come_together(text, expected):
+def test_equal_factors_are_collected(text, expected):
     assert settled(text) == expected
 
 
@@ -250,7 +250,7 @@ def test_equal_factors_come_together(text, expected):
         ("sqrt(sqrt(x0))", (), "sqrt(sqrt(x0))"),
     ],
 )
-def test_roots_come_out_only_where_real_numbers_allow_it(text, positive, expected):
+def test_roots_are_taken_only_where_that_is_valid_for_real_numbers(text, positive, expected):
     assert settled(text, positive=positive) == expected
 
 
@@ -283,7 +283,7 @@ def test_functions_follow_their_identities(text, expected):
     assert settled(text) == expected
 
 
-def test_a_number_before_an_exponential_comes_out_unless_the_rest_could_overflow():
+def test_a_constant_in_an_exponent_becomes_a_factor_unless_the_other_factor_could_overflow():
     assert canonical(parse("exp(x0 + 2)")) == np.exp(2.0) * parse("exp(x0)")
     assert settled("exp(x0 - 600)") == "exp(x0 - 600.0)"
 
@@ -306,11 +306,11 @@ def test_protected_operators_are_kept_apart_from_plain_ones(text):
         ("plog(1)*x0 + x1", "x1"),
     ],
 )
-def test_protected_operators_lose_numbers_and_signs(text, expected):
+def test_constant_factors_and_signs_are_moved_out_of_protected_operators(text, expected):
     assert settled(text) == expected
 
 
-def test_operators_of_ones_own_are_opaque():
+def test_custom_operators_are_opaque():
     operators = PrimitiveSet(["add", "sub", "mul"])
     operators.add("twist", lambda a, b: a - 2.0 * b, arity=2, complexity=5)
     e = parse("twist(x0 + x0, x1) + twist(2*x0, x1)", primitives=operators)
@@ -318,7 +318,7 @@ def test_operators_of_ones_own_are_opaque():
     assert str(canonical(e, operators)) == "2.0*twist(2.0*x0, x1)"
 
 
-def test_infinities_within_a_formula_meet_the_same_end():
+def test_infinite_subtrees_give_the_same_values():
     rows = np.array([[0.0, 2.0], [0.0, -2.0]])
     for text in ("1/(1/x0)", "exp(-1/x0^2)", "atan(1/x0)", "x1/(x1/x0)", "1/(1/x0 + 1/x1)"):
         e = parse(text)
@@ -328,15 +328,15 @@ def test_infinities_within_a_formula_meet_the_same_end():
 @pytest.mark.parametrize(
     "text", ["x0*1e200*1e200", "(1e-200*x0)^2", "1/(x0*0)", "sqrt(-1)*x0", "log(0) + x0"]
 )
-def test_numbers_that_leave_the_range_are_left_apart(text):
+def test_constants_out_of_range_are_not_combined(text):
     assert settled(text) == str(parse(text))
 
 
-def test_a_formula_that_cannot_be_settled_has_its_numbers_computed():
+def test_without_a_canonical_form_constant_subtrees_are_evaluated():
     assert settled("x0*1e200*1e200 + cos(0)*2") == "x0*1e+200*1e+200 + 2.0"
 
 
-def test_minus_signs_and_powers_use_what_is_allowed():
+def test_minus_signs_and_powers_use_allowed_operators():
     e = parse("-x0 - x1*x1*x1")
     assert settled("-x0 - x1*x1*x1") == "-x0 - x1*x1*x1"
     assert str(canonical(e, PrimitiveSet(["add", "sub", "mul", "neg", "cube"]))) == "-x0 - x1^3"
@@ -345,7 +345,7 @@ def test_minus_signs_and_powers_use_what_is_allowed():
     assert str(canonical(parse("x0^0.5*x1"), PrimitiveSet(["mul", "sqrt"]))) == "sqrt(x0)*x1"
 
 
-def test_other_units_leave_no_more_numbers_than_needed():
+def test_rescaling_adds_as_few_constants_as_possible():
     assert str(rescaled(parse("2*x0/x1 + x1"), [4.0, 0.5])) == "0.25*x0/x1 + 2.0*x1"
     assert str(rescaled(parse("exp(-x0^2/2)"), [0.5, 1.0])) == "exp(-2.0*x0^2)"
 
@@ -368,7 +368,7 @@ def test_examples_of_splitting(text, number, rest):
     assert (found[0], str(found[1])) == (number, rest)
 
 
-def test_large_trees_are_left_alone():
+def test_large_trees_are_not_changed():
     chain = Expression.variable(0)
     while chain.size <= LARGEST_SIZE:
         chain = chain + Expression.constant(-1.0)

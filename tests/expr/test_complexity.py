@@ -1,4 +1,4 @@
-"""Complexity: a number for every token, added up."""
+"""Complexity: the sum over all tokens."""
 
 import pytest
 from hypothesis import given, settings
@@ -25,13 +25,13 @@ def test_the_complexity_is_the_sum_over_tokens(tree, own):
 
 @settings(max_examples=50, deadline=None)
 @given(tree=expressions())
-def test_without_numbers_of_your_own_it_is_the_expressions_own(tree):
+def test_without_custom_values_it_is_the_complexity_of_the_expression(tree):
     assert Complexity()(tree) == Complexity({})(tree) == tree.complexity
 
 
 @settings(max_examples=50, deadline=None)
 @given(a=expressions(), b=expressions())
-def test_a_tree_is_as_complex_as_its_parts_and_its_root(a, b):
+def test_the_complexity_of_a_tree_is_that_of_its_subtrees_and_its_root(a, b):
     measure = Complexity({"mul": 4})
     assert measure(Expression.apply(CATALOGUE["mul"], a, b)) == 4 + measure(a) + measure(b)
 
@@ -40,7 +40,7 @@ def test_operators_are_named_by_name_or_symbol():
     assert Complexity({"*": 7})(parse("x0*x1")) == Complexity({"mul": 7})(parse("x0*x1")) == 9
 
 
-def test_operators_of_your_own_have_their_complexity_unless_told_otherwise():
+def test_custom_operators_have_their_declared_complexity_by_default():
     operators = PrimitiveSet(["add"])
     operators.add("half", lambda a: 0.5 * a, complexity=3)
     tree = parse("half(x0) + 1", primitives=operators)
@@ -54,6 +54,6 @@ def test_a_complexity_is_a_whole_number_of_at_least_one(value):
         Complexity({"sin": value})
 
 
-def test_an_operator_that_is_not_known_is_named():
+def test_an_unknown_operator_raises():
     with pytest.raises(ValueError, match="unknown operator 'sine'; did you mean 'sin'"):
         Complexity({"sine": 2})

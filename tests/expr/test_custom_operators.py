@@ -46,13 +46,13 @@ def test_division_by_zero_inside_a_compiled_function_is_ieee():
     ("function", "expected"),
     [(relu, np.maximum(GRID, 0)), (math.exp, np.exp(GRID)), (lambda x: math.sin(x) ** 2, np.sin(GRID) ** 2)],
 )
-def test_a_function_of_one_number_is_compiled_into_an_elementwise_one(function, expected):
+def test_a_function_of_a_scalar_is_compiled_into_an_elementwise_one(function, expected):
     row = PrimitiveSet([]).add("f", function)
     assert row.compiled
     np.testing.assert_allclose(row.reference(GRID), expected, rtol=1e-14)
 
 
-def test_two_arguments_work_for_arrays_and_for_numbers():
+def test_two_arguments_work_for_arrays_and_for_scalars():
     operators = PrimitiveSet([])
     operators.add("hypot", np.hypot, arity=2)
     operators.add("first", lambda a, b: a if a > b else b, arity=2)
@@ -61,7 +61,7 @@ def test_two_arguments_work_for_arrays_and_for_numbers():
     np.testing.assert_array_equal(parse("first(x0, x1)", primitives=operators)(X), X.max(axis=1))
 
 
-def test_what_numba_cannot_compile_runs_as_numpy_and_says_so_once():
+def test_operators_that_numba_cannot_compile_run_as_numpy_with_one_warning():
     operators = PrimitiveSet([])
     with pytest.warns(UserWarning, match=r"bessel runs as NumPy \(Numba could not compile it: ") as caught:
         row = operators.add("bessel", special.j0)
@@ -75,7 +75,7 @@ def test_what_numba_cannot_compile_runs_as_numpy_and_says_so_once():
         assert PrimitiveSet([]).add("bessel", special.j0) is row
 
 
-def test_a_function_of_one_number_that_numba_cannot_compile_runs_number_by_number():
+def test_a_function_of_a_scalar_that_numba_cannot_compile_runs_elementwise():
     table = {True: 1.0, False: -1.0}
 
     def lookup(x, table=table):
@@ -95,7 +95,7 @@ def test_compiled_code_that_differs_from_numpy_is_not_used():
     np.testing.assert_array_equal(row.reference(GRID), GRID + 1)
 
 
-def test_whole_numbers_and_truth_values_become_floats():
+def test_integers_and_booleans_become_floats():
     row = PrimitiveSet([]).add("positive", lambda a: a > 0)
     assert row.reference(GRID).dtype == np.float64
 
@@ -117,8 +117,8 @@ def in_place(a):
         (raise_on_negative, "operator 'bad' raised RuntimeError on negative values: negative!"),
         (lambda a: undefined_name, "raised NameError on zeros"),  # noqa: F821
         (lambda a: a[:1], r"returned shape \(1,\) on zeros of shape \(2,\)"),
-        (lambda a: np.sum(a), "returned one number for an array; it must return one value per row"),
-        (lambda a: 2.0, "returned one number for an array; it must return one value per row"),
+        (lambda a: np.sum(a), "returned a scalar for an array; it must return one value per row"),
+        (lambda a: 2.0, "returned a scalar for an array; it must return one value per row"),
         (lambda a: 1 / 0, "raised ZeroDivisionError on zeros: division by zero"),
         (lambda a: a + 1j, "returned complex128 values on zeros"),
         (lambda a: np.full(a.shape, "text"), "must return floats"),
@@ -134,7 +134,7 @@ def in_place(a):
         ("sin", "needs a function, got str"),
     ],
 )
-def test_a_bad_function_is_refused_with_the_probe_that_showed_it(function, message):
+def test_an_invalid_function_raises_with_the_probe(function, message):
     operators = PrimitiveSet(["add"])
     with pytest.raises(ValueError, match=message):
         operators.add("bad", function)
@@ -147,13 +147,13 @@ def test_a_bad_function_is_refused_with_the_probe_that_showed_it(function, messa
         ("sin", "built-in"),
         ("pi", "constant"),
         ("nan", "constant"),
-        ("x12", "column"),
+        ("x12", "feature"),
         ("my op", "identifier"),
         ("", "identifier"),
         ("half", "already"),
     ],
 )
-def test_names_that_mean_something_else_are_refused(name, message):
+def test_names_with_another_meaning_raise(name, message):
     operators = PrimitiveSet([])
     operators.add("half", half)
     with pytest.raises(ValueError, match=message):
@@ -169,12 +169,12 @@ def test_names_that_mean_something_else_are_refused(name, message):
         ({"complexity": -1}, "negative"),
     ],
 )
-def test_bad_options_are_refused(options, message):
+def test_invalid_options_raise(options, message):
     with pytest.raises(ValueError, match=message):
         PrimitiveSet([]).add("bad", half, **options)
 
 
-def test_user_operators_work_in_text_sympy_and_derivatives():
+def test_custom_operators_work_in_text_sympy_and_derivatives():
     operators = PrimitiveSet([])
     operators.add("half", half, derivative="0.5", complexity=7)
     e = parse("half(x0^2) + 1", primitives=operators)
@@ -186,7 +186,7 @@ def test_user_operators_work_in_text_sympy_and_derivatives():
     assert PrimitiveSet.from_json(["half", "sin"], operators).names == ("half", "sin")
 
 
-def test_a_missing_derivative_is_asked_for_only_when_it_is_needed():
+def test_a_missing_derivative_raises_only_when_it_is_needed():
     operators = PrimitiveSet([])
     operators.add("half", half)
     e = parse("half(x0)", primitives=operators)
@@ -211,7 +211,7 @@ def test_the_same_definition_in_two_sets_is_one_operator():
     assert parse("half(x0)", primitives=one) == parse("half(x0)", primitives=two)
 
 
-def test_user_operators_survive_pickle_in_this_process():
+def test_custom_operators_are_pickled_in_this_process():
     operators = PrimitiveSet(["add"])
     operators.add("half", half)
     e = parse("half(x0)", primitives=operators)
@@ -231,7 +231,7 @@ print(e, e.evaluate([[3.0]])[0])
 """
 
 
-def test_user_operators_survive_pickle_into_a_fresh_process_with_other_opcodes(tmp_path, monkeypatch):
+def test_custom_operators_are_pickled_into_a_new_process_with_other_opcodes(tmp_path, monkeypatch):
     (tmp_path / "my_operators.py").write_text("def third(a):\n    return a / 3\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     import my_operators

@@ -76,7 +76,7 @@ def test_nan_equals_itself_and_the_two_zeros_differ():
     assert Expression.constant(0.0) != 0.0
 
 
-def test_nothing_about_an_expression_can_be_changed():
+def test_expressions_are_immutable():
     tokens = np.array([VAR])
     e = Expression(tokens, [0], [0.0])
     tokens[0] = CONST
@@ -92,7 +92,7 @@ def test_nothing_about_an_expression_can_be_changed():
             array[0] = 1
 
 
-def test_structure_of_a_small_formula():
+def test_structure_of_a_small_expression():
     e = parse("sin(x2^2)*0.5 - x0")
     assert (e.size, len(e), e.depth) == (7, 7, 5)
     assert e.columns == (0, 2)
@@ -121,12 +121,12 @@ def test_structure_of_a_small_formula():
         ([99], [0], [0], "opcode 99"),
     ],
 )
-def test_broken_programs_are_refused(op, arg, const, message):
+def test_invalid_programs_raise(op, arg, const, message):
     with pytest.raises(ValueError, match=message):
         Expression(op, arg, const)
 
 
-def test_python_signs_build_the_trees_that_parse_reads():
+def test_python_operators_build_the_trees_that_parse_reads():
     assert (x + y) * 2 - x / y == parse("(x0 + x1)*2 - x0/x1")
     assert 1 + x == parse("1 + x0")
     assert 1 - x == parse("1 - x0")
@@ -158,9 +158,9 @@ def test_constants_fill_the_rows_and_results_are_not_views():
 
 @pytest.mark.parametrize(
     ("X", "message"),
-    [([1.0, 2.0], r"reshape\(-1, 1\)"), (3.0, "two dimensions"), ([[1.0]], "column x1, but X has 1")],
+    [([1.0, 2.0], r"reshape\(-1, 1\)"), (3.0, "two dimensions"), ([[1.0]], "feature x1, but X has 1")],
 )
-def test_a_table_of_the_wrong_shape_gets_a_clear_sentence(X, message):
+def test_data_of_the_wrong_shape_raises_a_clear_error(X, message):
     with pytest.raises(ValueError, match=message):
         (x + y)(X)
 
@@ -178,7 +178,7 @@ def right_deep(n: int) -> Expression:
 
 
 @pytest.mark.parametrize("make", [deep, long_sum, right_deep])
-def test_ten_thousand_nodes_are_no_problem(make):
+def test_trees_of_ten_thousand_nodes_work(make):
     e = make(10_000)
     assert e.depth == 10_001
     assert parse(str(e)) == e
@@ -188,7 +188,7 @@ def test_ten_thousand_nodes_are_no_problem(make):
     assert e.children(e.size - 1)
 
 
-def test_the_set_of_an_expression_travels_with_it():
+def test_the_operators_of_an_expression_are_kept():
     operators = PrimitiveSet.paper()
     e = parse("x0 + 1", primitives=operators)
     assert e.primitives is operators

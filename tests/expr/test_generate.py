@@ -1,4 +1,4 @@
-"""Random trees: the same for everybody who draws them, equal to a slow twin's, and of the law that is written down."""
+"""Random trees: reproducible, equal to a reference implementation's, and of the documented distribution."""
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -27,18 +27,18 @@ GENERATORS = [
     GenerateComposition(1.0, 0, 1),
 ]
 TINY = Grammar(PrimitiveSet(["add", "sin"]))
-# A correct generator fails a test of its law this rarely, if seeds were not fixed.
+# Significance level of the tests of distributions; the seeds are fixed.
 RARE = 1e-4
 every_generator = pytest.mark.parametrize("generator", GENERATORS, ids=repr)
 seeds = st.integers(0, 2**63 - 1)
 
 
 def tokens(programs):
-    """Every program as (opcode, column, constant) triples."""
+    """Every program as (opcode, feature, constant) triples."""
     return [tuple(zip(e.op.tolist(), e.arg.tolist(), e.const.tolist(), strict=True)) for e in programs]
 
 
-# The same tree for everybody -------------------------------------------------------------------------
+# Reproducibility -------------------------------------------------------------------------
 @every_generator
 @given(seed=seeds, first=st.integers(0, 2**40), cuts=st.sets(st.integers(1, 39)), data=st.data())
 def test_a_candidate_is_the_same_tree_in_any_batch_and_order(generator, seed, first, cuts, data):
@@ -82,7 +82,7 @@ def test_no_candidates_are_an_empty_batch():
 
 
 @every_generator
-def test_every_program_is_one_complete_tree_with_room_on_the_stack(generator):
+def test_every_program_is_one_complete_tree_within_the_stack_height(generator):
     batch = generator.draw(Grammar(PrimitiveSet.catalogue(), n_columns=4), 1, 0, 300)
     for tree in batch:
         type(tree)(tree.op, tree.arg, tree.const, tree.primitives)  # the constructor checks
@@ -94,7 +94,7 @@ def test_every_program_is_one_complete_tree_with_room_on_the_stack(generator):
         assert all(column < 4 for column in tree.columns)
 
 
-# The slow twin ---------------------------------------------------------------------------------------
+# Reference implementation ---------------------------------------------------------------------------------------
 @every_generator
 @given(
     seed=seeds,
@@ -103,14 +103,14 @@ def test_every_program_is_one_complete_tree_with_room_on_the_stack(generator):
     share=st.sampled_from([0.0, 0.5, 0.8, 1.0]),
     operators=st.sampled_from([["add"], ["sin"], ["add", "sin"], ["mul", "pdiv", "plog", "exp", "max"]]),
 )
-def test_a_slow_twin_draws_the_same_trees(generator, seed, first, columns, share, operators):
+def test_the_reference_generator_draws_the_same_trees(generator, seed, first, columns, share, operators):
     grammar = Grammar(PrimitiveSet(operators), columns, share, constants=(-2.0, 5.0))
     twin = ramped_twin if isinstance(generator, RampedHalfAndHalf) else composition_twin
     expected = [twin(generator, grammar, seed, first + i) for i in range(10)]
     assert tokens(generator.draw(grammar, seed, first, 10)) == expected
 
 
-# The law ---------------------------------------------------------------------------------------------
+# Distributions ---------------------------------------------------------------------------------------------
 def assert_law(counts, probabilities, least=5.0):
     """Chi-square test of {outcome: count} against {outcome: probability}; rare outcomes are counted together."""
     n = sum(counts.values())
@@ -271,11 +271,11 @@ def test_depths_and_sizes_have_their_exact_probabilities(generator):
 @pytest.mark.parametrize(
     "generator", [RampedHalfAndHalf(), GenerateComposition(), RampedHalfAndHalf(2, 6)], ids=repr
 )
-def test_roots_leaves_and_mean_size_follow_the_law_for_the_published_parameters(generator):
+def test_roots_leaves_and_mean_size_have_the_distribution_of_the_published_parameters(generator):
     grammar = Grammar(n_columns=3, constant_share=0.3, constants=(-1.0, 2.0))
     batch = generator.draw(grammar, 13, 0, 200_000)
     sizes = mixture(generator, size_law(grammar))
-    # The root: a leaf, or one of the operators with equal chance.
+    # The root: a leaf, or one of the operators, with equal probability.
     leaf = sizes[1]
     codes = count(np.where(roots(batch) <= VAR, -1, roots(batch)))
     operators = {row.opcode: (1.0 - leaf) / len(grammar.primitives) for row in grammar.primitives}
@@ -295,7 +295,7 @@ def test_roots_leaves_and_mean_size_follow_the_law_for_the_published_parameters(
     assert abs(batch.count.mean() - mean) < 5 * error
 
 
-def test_a_tenth_of_the_published_candidates_are_bare_leaves_and_none_of_the_papers():
+def test_a_tenth_of_the_published_candidates_are_leaves_and_none_of_the_papers():
     ramped = RampedHalfAndHalf(1, 10).draw(Grammar(), 14, 0, 200_000)
     leaves = int((ramped.count == 1).sum())
     assert stats.binomtest(leaves, 200_000, 0.1).pvalue > RARE
@@ -303,7 +303,7 @@ def test_a_tenth_of_the_published_candidates_are_bare_leaves_and_none_of_the_pap
 
 
 @pytest.mark.parametrize("generator", GENERATORS, ids=repr)
-def test_no_tree_is_deeper_or_flatter_than_asked_for(generator):
+def test_depths_are_within_the_limits(generator):
     found = levels(generator.draw(Grammar(), 15, 0, 20_000))
     if isinstance(generator, RampedHalfAndHalf):
         assert min(found) >= min(generator.lo, generator.hi)
@@ -344,7 +344,7 @@ def test_constants_of_one_tree_are_independent_of_each_other():
     assert abs(np.corrcoef(pairs.T)[0, 1]) < 5 / np.sqrt(len(pairs))
 
 
-def test_the_law_test_notices_a_wrong_law():
+def test_the_distribution_test_detects_a_wrong_distribution():
     fair = count(np.random.default_rng(0).integers(0, 4, 50_000))
     assert_law(fair, dict.fromkeys(range(4), 0.25))
     with pytest.raises(AssertionError):
@@ -368,7 +368,7 @@ def test_the_law_test_notices_a_wrong_law():
     ],
     ids=repr,
 )
-def test_parameters_out_of_range_are_named(generator, message):
+def test_parameters_out_of_range_raise(generator, message):
     with pytest.raises(ValueError, match=message):
         generator.draw(Grammar(), 0, 0, 1)
 
@@ -376,7 +376,7 @@ def test_parameters_out_of_range_are_named(generator, message):
 @pytest.mark.parametrize(
     ("grammar", "message"),
     [
-        (Grammar(n_columns=0), "no columns"),
+        (Grammar(n_columns=0), "no features"),
         (Grammar(PrimitiveSet([])), "no operators"),
         (Grammar(constant_share=1.5), "constant_share"),
         (Grammar(constant_share=-0.1), "constant_share"),
@@ -385,12 +385,12 @@ def test_parameters_out_of_range_are_named(generator, message):
     ],
     ids=["columns", "operators", "share above", "share below", "reversed", "infinite"],
 )
-def test_grammars_that_make_no_trees_are_refused(grammar, message):
+def test_grammars_without_trees_raise(grammar, message):
     for generator in (RampedHalfAndHalf(), GenerateComposition()):
         with pytest.raises(ValueError, match=message):
             generator.draw(grammar, 0, 0, 1)
 
 
-def test_without_columns_all_leaves_are_constants():
+def test_without_features_all_leaves_are_constants():
     batch = RampedHalfAndHalf(1, 4).draw(Grammar(n_columns=0, constant_share=1.0), 0, 0, 50)
     assert VAR not in batch.op.tolist()

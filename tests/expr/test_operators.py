@@ -18,7 +18,7 @@ from fouriertree.expr.operators.forms import LANGUAGES, PLACE, Absent, Form, Nod
 from fouriertree.expr.templates import FINITE, derivative_template, filled_in
 
 SOURCE = Path(fouriertree.__file__).parent
-#: operators that came after the rules of algebra: nothing in the package may know them but their entries
+#: operators that came after the rules of algebra: the package must refer to them in their entries only
 FOLDERS = (
     "expr",
     "engine",
@@ -56,12 +56,12 @@ def test_every_operator_has_every_part_or_declares_its_absence(row):
         assert isinstance(form, Absent if isinstance(form, Absent) else Nodes if language == "onnx" else Form)
 
 
-def test_the_languages_are_the_targets_that_write_formulas():
+def test_the_languages_are_the_export_targets():
     assert set(LANGUAGES) == set(TARGETS) - {"json"}
 
 
 @pytest.mark.parametrize("row", CATALOGUE.values(), ids=lambda row: row.name)
-def test_the_templates_of_an_operator_mention_its_arguments_and_no_others(row):
+def test_the_templates_of_an_operator_have_exactly_its_arguments(row):
     for form in row.forms.values():
         for variant in (form, form.whole, form.broken) if isinstance(form, Form) else ():
             if variant is not None:
@@ -69,7 +69,7 @@ def test_the_templates_of_an_operator_mention_its_arguments_and_no_others(row):
 
 
 @pytest.mark.parametrize("row", CATALOGUE.values(), ids=lambda row: row.name)
-def test_the_formulas_in_an_entry_are_formulas_over_its_arguments(row):
+def test_the_templates_in_an_entry_are_expressions_of_its_arguments(row):
     arguments = [Expression.variable(k) for k in range(row.arity)]
     for text in row.derivative:
         assert derivative_template(text, row.arity, PrimitiveSet.catalogue()).size > 0
@@ -85,7 +85,7 @@ def test_an_absence_has_a_reason_that_is_a_sentence():
 
 # one place ---------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ADDED)
-def test_an_operator_that_was_added_is_named_in_its_entry_and_nowhere_else(name):
+def test_a_later_operator_occurs_only_in_its_entry(name):
     """As a string or an opcode, wherever the package deals with operators; elsewhere, a step is another thing."""
     found = set()
     for path in (path for folder in FOLDERS for path in SOURCE.glob(f"{folder}/**/*.py")):
@@ -126,7 +126,7 @@ def test_an_operator_vanishes_where_the_declared_arguments_do_and_nowhere_else(r
 @pytest.mark.parametrize(
     "row", [row for row in CATALOGUE.values() if row.multiplicative], ids=lambda row: row.name
 )
-def test_what_is_multiplicative_has_one_sign_for_arguments_of_one_sign(row):
+def test_multiplicative_operators_have_one_sign_for_arguments_of_one_sign(row):
     size = np.array([1e-3, 0.5, 1.0, 2.0, 30.0])
     for signs in itertools.product((-1.0, 1.0), repeat=row.arity):
         grid = [axis.ravel() for axis in np.meshgrid(*(sign * size for sign in signs))]
@@ -157,7 +157,7 @@ def test_at_a_pole_values_are_infinite_unless_it_is_protected(row):
 
 
 @pytest.mark.parametrize("row", [row for row in CATALOGUE.values() if row.jump], ids=lambda row: row.name)
-def test_an_operator_jumps_where_it_says_so(row):
+def test_an_operator_jumps_where_declared(row):
     below, above = row.reference(np.array([-5e-324, 5e-324]))
     assert abs(above - below) >= 1.0
 
@@ -171,7 +171,7 @@ def test_a_derivative_is_the_difference_quotient(name):
     np.testing.assert_allclose(differentiate(e, 0).evaluate(x), quotient, rtol=1e-7, atol=1e-9)
 
 
-def test_finite_is_a_word_of_derivatives_and_of_no_formula():
+def test_finite_is_allowed_in_derivatives_only():
     assert all(FINITE.opcode not in differentiate(of_columns(row), 0).op for row in CATALOGUE.values())
     with pytest.raises(ValueError, match="finite"):
         parse("finite(x0)")
@@ -195,7 +195,7 @@ def test_the_algebra_takes_an_operator_as_an_opaque_function(name):
 
 
 @pytest.mark.parametrize("name", ["erf", "sinh", "sign"])
-def test_a_sign_comes_out_of_an_odd_function(name):
+def test_a_sign_is_moved_out_of_an_odd_function(name):
     assert canonical(parse(f"{name}(-x0)")) == parse(f"-{name}(x0)")
 
 
@@ -216,7 +216,7 @@ def test_mathml_has_the_words_and_signs_of_latex(row):
     assert numbers == set(re.findall(r"\d+", latex.text))
 
 
-def test_what_is_not_the_tables_latex_is_refused():
+def test_other_latex_raises():
     from fouriertree.export.mathml import translated
 
     for text in (r"\frac{{a}", r"\left({a}", "{a} ~ {b}", "^{2}"):

@@ -23,7 +23,7 @@ few = settings(max_examples=40)
 
 @st.composite
 def polynomial_trees(draw):
-    """Trees of + − * and small powers over x0 and numbers that are exact in binary."""
+    """Trees of + − * and small powers over x0 and constants that are exact in binary."""
     tree = draw(expressions(POLYNOMIAL_OPERATORS, n_columns=1, max_leaves=7, edges=False))
     simple = [draw(st.integers(-8, 8)) / 4 if code == 0 else 0.0 for code in tree.op.tolist()]
     return Expression(tree.op, tree.arg, simple)
@@ -260,5 +260,5 @@ def test_a_legendre_polynomial_has_one_coefficient(k):
 
 
 @given(polynomials, fractions, fractions, fractions)
-def test_substitution_of_a_line_is_composition(p, slope, offset, x):
+def test_substitution_of_a_linear_polynomial_is_composition(p, slope, offset, x):
     assert compose_affine(p, slope, offset)(x) == p(slope * x + offset)

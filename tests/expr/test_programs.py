@@ -1,4 +1,4 @@
-"""Batches of programs hold their expressions unchanged."""
+"""Batches of programs contain their expressions unchanged."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ few = settings(max_examples=40)
 
 
 def stack_height(expression):
-    """The most values that wait at once while a program runs."""
+    """The largest height of the stack while a program runs."""
     height = highest = 0
     for code in expression.op.tolist():
         height += 1 - (0 if code in (CONST, VAR) else expression.primitives.by_opcode(code).arity)

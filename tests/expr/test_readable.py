@@ -1,4 +1,4 @@
-"""Formulas for a reader: the same function up to rounding, and as short as one would write it."""
+"""Expressions for display: the same function up to rounding, and not longer."""
 
 import numpy as np
 import pytest
@@ -31,13 +31,13 @@ X = np.random.default_rng(0).uniform(0.5, 1.5, (30, 3))
         ("x0/x0", "x0/x0"),
     ],
 )
-def test_equal_factors_become_powers_and_columns_come_in_order(text, expected):
+def test_equal_factors_become_powers_and_features_are_in_order(text, expected):
     assert str(readable(parse(text))) == expected
 
 
 @settings(max_examples=300)
 @given(seed=st.integers(0, 2**31 - 1))
-def test_the_function_stays_and_it_gets_no_longer(seed):
+def test_readable_preserves_the_function_and_is_not_longer(seed):
     [tree] = RampedHalfAndHalf(1, 5).draw(GRAMMAR, seed, 0, 1)
     found = readable(tree)
     with np.errstate(all="ignore"):

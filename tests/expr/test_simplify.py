@@ -1,4 +1,4 @@
-"""Simplified formulas are the same functions, written as one would write them."""
+"""Simplified expressions are the same functions."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def same(a, b):
 def test_a_simplified_tree_is_the_same_function_and_not_larger(seed):
     for tree in trees(seed, 5):
         found, before = simplify(tree), tree.evaluate(X)
-        # Where a part has no value, as in sqrt(u)^2 for u < 0, the simpler formula may have one.
+        # Where a subtree is undefined, as in sqrt(u)^2 for u < 0, the simplified expression may be defined.
         there = np.isfinite(before)
         assert same(found.evaluate(X)[there], before[there])
         assert found.size <= tree.size
@@ -82,7 +82,7 @@ def test_examples_of_splitting(text, factor, rest):
     assert (found[0], str(found[1])) == (factor, rest)
 
 
-def test_large_trees_are_left_alone():
+def test_large_trees_are_not_changed():
     chain = Expression.variable(0)
     while chain.size <= LARGEST_SIZE:
         chain = chain + Expression.constant(-1.0)

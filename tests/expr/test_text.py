@@ -41,12 +41,12 @@ AWKWARD = [
     expressions(),
     st.lists(st.one_of(st.sampled_from(AWKWARD), st.text()), min_size=3, max_size=5, unique=True),
 )
-def test_text_with_column_names_reads_back_with_the_same_names(e, names):
+def test_text_with_feature_names_is_parsed_with_the_same_names(e, names):
     assert parse(e.text(names=names), names=names) == e
 
 
 @given(expressions(edges=False), st.integers(1, 17))
-def test_rounded_text_reads_back_as_a_formula(e, digits):
+def test_rounded_text_is_a_valid_formula(e, digits):
     read = parse(e.text(digits=digits))
     assert read.columns == e.columns
 
@@ -82,18 +82,18 @@ def test_rounded_text_reads_back_as_a_formula(e, digits):
         (Expression.apply("pdiv", x + 1, y), "pdiv(x0 + 1.0, x1)"),
     ],
 )
-def test_parentheses_stand_only_where_they_are_needed(e, text):
+def test_parentheses_are_written_only_where_they_are_needed(e, text):
     assert str(e) == text
     assert parse(text) == e
     assert repr(e) == f"Expression({text!r})"
 
 
-def test_names_that_would_mislead_are_in_backticks():
+def test_ambiguous_names_are_in_backticks():
     names = ["my col", "a`b", "sin"]
     assert (x + y + z).text(names=names) == "`my col` + `a``b` + `sin`"
     assert (x + y + z).text(names=["x0", "x2", "e"]) == "x0 + `x2` + `e`"
     assert (x + y).text(names=["mass", "Größe"]) == "mass + Größe"
-    with pytest.raises(ValueError, match="column x2, but only 2"):
+    with pytest.raises(ValueError, match="feature x2, but only 2"):
         z.text(names=["a", "b"])
 
 
@@ -129,7 +129,7 @@ def test_constants_have_names():
     assert parse("-2^2")([[0.0]])[0] == -4
 
 
-def test_columns_by_name_or_number():
+def test_features_by_name_or_index():
     assert parse("mass*x1", names=["mass", "a b"]) == x * y
     assert parse("`a b` + `mass`", names=["mass", "a b"]) == y + x
 
@@ -139,7 +139,7 @@ def test_columns_by_name_or_number():
     [
         ("", "the formula is empty", 0),
         ("   ", "the formula is empty", 3),
-        ("1 + y", "unknown name 'y'; columns are x0, x1, ... or given names", 4),
+        ("1 + y", "unknown name 'y'; features are x0, x1, ... or given names", 4),
         ("sine(x0)", "unknown operator 'sine'; did you mean 'sin'?", 0),
         ("sin(x0, x1)", "sin takes 1 argument, got 2", 10),
         ("max(x0)", "max takes 2 arguments, got 1", 6),
@@ -156,10 +156,10 @@ def test_columns_by_name_or_number():
         ("`x0", "this backtick is not closed", 0),
         ("sin + 1", "sin is an operator; its arguments are missing", 0),
         ("x0(1)", "x0 is a value, not an operator; write x0*(...)", 0),
-        ("x99999999999", "there is no column x99999999999", 0),
+        ("x99999999999", "there is no feature x99999999999", 0),
     ],
 )
-def test_mistakes_are_explained_and_marked(text, reason, position):
+def test_errors_have_a_reason_and_a_position(text, reason, position):
     with pytest.raises(ParseError) as caught:
         parse(text)
     assert reason in str(caught.value)
@@ -170,23 +170,23 @@ def test_mistakes_are_explained_and_marked(text, reason, position):
 @pytest.mark.parametrize(
     ("text", "names", "reason"),
     [
-        ("mas + 1", ["mass"], "unknown name 'mas'; columns are mass; did you mean 'mass'?"),
+        ("mas + 1", ["mass"], "unknown name 'mas'; features are mass; did you mean 'mass'?"),
         ("x1", ["x1", "x2"], "write `x1` in backticks for the name"),
-        ("1 - e", ["e"], "write `e` in backticks for the column"),
-        ("-e", ["e"], "write `e` in backticks for the column"),
-        ("sin", ["sin"], "write it in backticks for the column"),
-        ("x5", ["a", "b"], "there is no column x5; columns are a, b"),
+        ("1 - e", ["e"], "write `e` in backticks for the feature"),
+        ("-e", ["e"], "write `e` in backticks for the feature"),
+        ("sin", ["sin"], "write it in backticks for the feature"),
+        ("x5", ["a", "b"], "there is no feature x5; features are a, b"),
         ("`c`", ["a", "b"], "unknown name 'c'"),
     ],
 )
-def test_mistakes_with_names_are_explained(text, names, reason):
+def test_errors_with_names_have_a_reason(text, names, reason):
     with pytest.raises(ParseError) as caught:
         parse(text, names=names)
     assert reason in str(caught.value)
 
 
 def test_names_must_differ():
-    with pytest.raises(ValueError, match="different"):
+    with pytest.raises(ValueError, match="unique"):
         parse("a", names=["a", "a"])
 
 

@@ -1,4 +1,4 @@
-"""Vocabularies: what can be written has its values, uses only what is allowed, and what cannot is known before."""
+"""Vocabularies: expressions have the right values and use only allowed operators; others raise."""
 
 from fractions import Fraction
 
@@ -32,7 +32,7 @@ def used(expression):
 
 @vocabularies
 @pytest.mark.parametrize("power", POWERS)
-def test_a_power_that_can_be_written_has_its_values_and_one_that_cannot_is_refused(operators, power):
+def test_a_power_has_its_values_or_raises_if_it_cannot_be_written(operators, power):
     v = Vocabulary(operators)
     if v.can_raise(power):
         written = v.power(BASES[0], power)
@@ -68,7 +68,7 @@ def test_a_monomial_is_the_product_of_its_powers(powers, name):
 
 
 @pytest.mark.parametrize("name", ["default", "inv", "paper"])
-def test_quotients_are_written_with_the_division_there_is(name):
+def test_quotients_use_the_allowed_division(name):
     v = Vocabulary(SETS[name])
     assert v.divides
     np.testing.assert_allclose(v.quotient(BASES[0], BASES[1]).evaluate(X), X[:, 0] / X[:, 1], rtol=1e-15)
@@ -83,7 +83,7 @@ def test_factors_of_one_are_not_written():
     assert v.monomial(BASES, (0.0, 0.0, 0.0)) == ONE
 
 
-def test_protected_operators_stand_in_for_plain_ones_only_where_those_are_not_there():
+def test_protected_operators_replace_plain_ones_only_if_those_are_not_allowed():
     paper, default = Vocabulary(SETS["paper"]), Vocabulary(SETS["default"])
     assert "div" in paper
     assert used(paper.apply("div", *BASES[:2])) == {"pdiv"}
@@ -93,7 +93,7 @@ def test_protected_operators_stand_in_for_plain_ones_only_where_those_are_not_th
     assert used(both.apply("div", *BASES[:2])) == {"div"}
 
 
-def test_a_role_that_is_not_there_is_named():
+def test_a_role_that_is_not_allowed_raises():
     v = Vocabulary(SETS["sine"])
     assert "mul" not in v
     with pytest.raises(ValueError, match="the search may not use 'mul'"):

@@ -26,9 +26,9 @@ def fitted(X=X, y=Y, **parameters):
 
 # Formulas ---------------------------------------------------------------------------------------------------
 def test_a_feature_index_with_thousands_of_digits_is_refused():
-    with pytest.raises(ParseError, match="there is no column x999"):
+    with pytest.raises(ParseError, match="there is no feature x999"):
         parse("x" + "9" * 5000)
-    with pytest.raises(ParseError, match="there is no column x999"):
+    with pytest.raises(ParseError, match=r"there is no (column|feature) x999"):
         parse_guesses(["x" + "9" * 5000], ["a"], PrimitiveSet.default())
     assert parse("x" + "0" * 5000 + "7") == parse("x7")
 

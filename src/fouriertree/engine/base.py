@@ -1,6 +1,4 @@
-"""What every engine answers."""
-
-from __future__ import annotations
+"""The protocol of engines, and checks of their arguments."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
@@ -16,26 +14,36 @@ R = TypeVar("R", bound="Rows")
 
 
 class InnerProducts(NamedTuple):
-    """Sums over the rows, one entry per expression; NaN where an expression has a value that is not finite."""
+    """Inner products of expressions; NaN if a value of the expression is not finite.
 
-    norms: NDArray[np.float64]  #: ⟨v, v⟩: (n_expressions,)
-    products: NDArray[np.float64]  #: ⟨v, r_j⟩: (n_expressions, n_targets)
-    finite: NDArray[np.bool_]  #: every value of the expression is finite
+    Attributes
+    ----------
+    norms : ndarray of shape (n_expressions,)
+        ⟨v, v⟩.
+    products : ndarray of shape (n_expressions, n_targets)
+        ⟨v, r_j⟩.
+    finite : ndarray of bool of shape (n_expressions,)
+        Whether all values of the expression are finite.
+    """
+
+    norms: NDArray[np.float64]
+    products: NDArray[np.float64]
+    finite: NDArray[np.bool_]
 
 
 class Rows:
-    """Data that an engine has laid out for itself; made once by `Engine.prepare`, used many times."""
+    """Data in the layout of an engine; made by `Engine.prepare`, for many calls."""
 
     n_rows: int
     n_columns: int
-    dtype: np.dtype[np.floating]  #: the type that the engine computes in
+    dtype: np.dtype[np.floating]  #: the floating-point type of the engine
 
 
 class Engine(Protocol):
-    """Many expressions on many rows."""
+    """Evaluates many expressions on many rows."""
 
     def prepare(self, X: ArrayLike, weights: ArrayLike | None = None) -> Rows:
-        """Lay out X (n_rows, n_columns), and weights (n_rows,), in the engine's own way."""
+        """X (n_rows, n_features) and weights (n_rows,) in the layout of the engine."""
         ...
 
     def evaluate(self, expressions: Batch, X: ArrayLike | Rows) -> Floats:
@@ -45,7 +53,7 @@ class Engine(Protocol):
     def inner_products(
         self, expressions: Batch, X: ArrayLike | Rows, R: ArrayLike, weights: ArrayLike | None = None
     ) -> InnerProducts:
-        """⟨v, v⟩ and ⟨v, r_j⟩ of every expression v and every column r_j of R (n_rows, n_targets), weighted."""
+        """Weighted ⟨v, v⟩ and ⟨v, r_j⟩ of every expression v and every column r_j of R (n_rows, n_targets)."""
         ...
 
 
@@ -68,10 +76,10 @@ def as_programs(expressions: Batch) -> Programs:
 
 
 def check_matrix(X: ArrayLike) -> NDArray[np.float64]:
-    """A copy of X (n_rows, n_columns), for prepared rows to keep."""
+    """A copy of X (n_rows, n_features) as float64."""
     matrix = np.array(X, dtype=np.float64)
     if matrix.ndim != 2:
-        raise ValueError(f"X must be two-dimensional (rows, columns); got {matrix.ndim} dimension(s)")
+        raise ValueError(f"X must be two-dimensional (rows, features); got {matrix.ndim} dimension(s)")
     if matrix.shape[0] == 0:
         raise ValueError("X has no rows")
     return matrix
@@ -97,8 +105,8 @@ def check_targets(R: ArrayLike, n_rows: int) -> NDArray[np.float64]:
 
 
 def check_columns(programs: Programs, n_columns: int) -> None:
-    """Every column that a program asks for must exist: compiled code would read beyond the data."""
+    """Raise ValueError for missing features: compiled code would read beyond the data."""
     if programs.n_columns > n_columns:
         raise ValueError(
-            f"an expression uses column x{programs.n_columns - 1}, but X has {n_columns} column(s)"
+            f"an expression uses feature x{programs.n_columns - 1}, but X has {n_columns} feature(s)"
         )

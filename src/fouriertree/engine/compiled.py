@@ -1,7 +1,7 @@
 """The fast engine: programs interpreted block by block in machine code, on any number of threads.
 
-Sums are taken in a fixed order (vectors within a block, blocks within a panel, panels in sequence), and
-neither the batch nor the number of threads has a part in it: results are the same to the last bit.
+Sums are taken in a fixed order (vectors within a block, blocks within a panel, panels in sequence), for any batch and
+any number of threads: results are bit-identical.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from fouriertree.engine.reference import ReferenceEngine
 from fouriertree.engine.users import UserTable, user_table
 from fouriertree.expr import Programs
 
-#: programs per task at most: their tokens stay in the second-level cache while the blocks of a panel pass by
+#: programs per task at most: their tokens stay in the second-level cache for all blocks of a panel
 CHUNK_PROGRAMS = 256
-#: tasks per thread at least, where there are programs enough: threads that finish early take over from others
+#: tasks per thread at least, if there are enough programs: this balances the load
 TASKS_PER_THREAD = 8
 
 
 def aligned(
     shape: tuple[int, ...], dtype: DTypeLike, allocate: Callable[..., NDArray[Any]] = np.zeros
 ) -> NDArray[Any]:
-    """An array, of zeros unless allocated otherwise, whose first element lies on a vector boundary."""
+    """An array, by default of zeros, whose first element is aligned to a vector."""
     item = np.dtype(dtype).itemsize
     size = int(np.prod(shape))
     raw = allocate(size * item + VECTOR_BYTES, np.uint8)
@@ -55,7 +55,7 @@ def aligned(
 
 @dataclass(frozen=True)
 class CompiledRows(Rows):
-    """Columns padded to whole vectors.  Padding repeats the last row, and weighs nothing."""
+    """Features padded to whole vectors.  Padding repeats the last row with weight 0."""
 
     n_rows: int
     n_columns: int
@@ -72,8 +72,16 @@ class CompiledRows(Rows):
 
 @dataclass(frozen=True)
 class CompiledEngine:
-    """Expressions by compiled kernels.
+    """Evaluates expressions by compiled kernels, in parallel.
 
+    Parameters
+    ----------
+    dtype : float64 or float32
+    n_jobs : int, default=1
+        Number of threads; −1 for one per processor.
+
+    Examples
+    --------
     >>> from fouriertree.expr import parse
     >>> engine = CompiledEngine()
     >>> engine.evaluate([parse("x0^2"), parse("x0 + 1")], [[1.0], [2.0]])
@@ -84,7 +92,7 @@ class CompiledEngine:
     """
 
     dtype: DTypeLike = np.float64
-    n_jobs: int = 1  #: threads; −1 for one per processor
+    n_jobs: int = 1
 
     @property
     def n_threads(self) -> int:
@@ -97,14 +105,14 @@ class CompiledEngine:
         return VECTOR_BYTES // np.dtype(self.dtype).itemsize
 
     def prepare(self, X: ArrayLike, weights: ArrayLike | None = None) -> CompiledRows:
-        """Rows in the layout that this engine likes, for many calls on the same data."""
+        """X and weights in the layout of this engine, for many calls on the same data."""
         matrix = check_matrix(X)
         weight = check_weights(weights, len(matrix))
         n_rows, n_columns = matrix.shape
         padded = -(-n_rows // self.lanes) * self.lanes
-        # One column at least, so that programs of constants have an address to ignore.
+        # One column at least, so that programs of constants have a valid address.
         columns = aligned((max(n_columns, 1), padded), self.dtype)
-        with np.errstate(over="ignore"):  # what float32 cannot hold is infinite there
+        with np.errstate(over="ignore"):  # values too large for float32 are infinite
             columns[:n_columns, :n_rows] = matrix.T
         columns[:, n_rows:] = columns[:, n_rows - 1 : n_rows]
         padded_weights = aligned((padded,), self.dtype)
@@ -128,13 +136,9 @@ class CompiledEngine:
         return out
 
     def inner_products(
-        self,
-        expressions: Batch,
-        X: ArrayLike | Rows,
-        R: ArrayLike,
-        weights: ArrayLike | None = None,
+        self, expressions: Batch, X: ArrayLike | Rows, R: ArrayLike, weights: ArrayLike | None = None
     ) -> InnerProducts:
-        """⟨v, v⟩ and ⟨v, r_j⟩ of every expression v and every column r_j of R (n_rows, n_targets), weighted."""
+        """Weighted ⟨v, v⟩ and ⟨v, r_j⟩ of every expression v and every column r_j of R (n_rows, n_targets)."""
         rows = check_rows(X, CompiledRows, self.dtype, weights)
         rows = rows or self.prepare(cast(ArrayLike, X), weights)
         programs = as_programs(expressions)
@@ -180,7 +184,7 @@ class CompiledEngine:
         return merged
 
     def _numpy_programs(self, programs: Programs) -> NDArray[np.bool_]:
-        """Which programs hold an operator that Numba could not compile."""
+        """Which programs contain an operator that Numba could not compile."""
         slow = [o for o in programs.user_opcodes() if not programs.primitives.by_opcode(int(o)).compiled]
         mask = np.zeros(len(programs), bool)
         if slow:
@@ -190,16 +194,16 @@ class CompiledEngine:
         return mask
 
     def _on_threads(self, call: _Call, work: Callable[[], None]) -> None:
-        """Do the same work on every thread, this one included, until the call has no task left."""
+        """Run `work` on every thread, including this one, until no task is left."""
         with announced("compiling the engine for this processor"):
-            helpers = [thread_pool().submit(work) for _ in range(min(self.n_threads, call.n_tasks) - 1)]
+            futures = [thread_pool().submit(work) for _ in range(min(self.n_threads, call.n_tasks) - 1)]
             try:
                 work()
             finally:
-                # They write to memory that is freed as soon as an interrupt leaves this function.
-                wait(helpers)
-            for helper in helpers:
-                helper.result()
+                # The threads write to memory that is freed when this function returns, also after an interrupt.
+                wait(futures)
+            for future in futures:
+                future.result()
 
 
 @cache
@@ -208,12 +212,12 @@ def thread_pool() -> ThreadPoolExecutor:
 
 
 if hasattr(os, "register_at_fork"):
-    # A pool has no threads in a forked child, and would wait for them forever.
+    # In a forked child, the pool has no threads and would block forever.
     os.register_at_fork(after_in_child=thread_pool.cache_clear)
 
 
 class _Call:
-    """One batch of programs on one set of rows, cut into tasks."""
+    """One batch of programs on one set of rows, divided into tasks."""
 
     def __init__(self, engine: CompiledEngine, programs: Programs, rows: CompiledRows) -> None:
         dtype = np.dtype(engine.dtype)
@@ -221,7 +225,7 @@ class _Call:
         self.kind, self.interpreter = dtype.type(1), interpreter_address(dtype.name)
         self.users: UserTable = user_table(programs, dtype.name)
         self.counter = np.zeros(1, np.int64)
-        # A multiple of 8 levels keeps the buffers behind the stack on vector boundaries.
+        # A multiple of 8 levels aligns the buffers after the stack to vectors.
         self.height = -(-programs.height // 8) * 8
         share = -(-len(programs) // (TASKS_PER_THREAD * engine.n_threads))
         self.chunk = max(1, min(share, CHUNK_PROGRAMS))
@@ -229,7 +233,7 @@ class _Call:
         self.n_tasks = self.n_panels * -(-len(programs) // self.chunk)
 
     def arguments(self) -> tuple[Any, ...]:
-        """Arguments of one thread's call, with scratch memory of its own."""
+        """Arguments for one thread, with separate scratch memory."""
         p, rows = self.programs, self.rows
         vectors = -(-min(rows.n_rows, BLOCK_ROWS) // self.lanes)
         scratch = aligned((self.height * (LEVEL_BYTES + VECTOR_BYTES * vectors),), np.uint8, np.empty)

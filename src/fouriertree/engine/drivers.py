@@ -1,7 +1,7 @@
 """The compiled loop over programs and blocks of rows, which calls the interpreter by its address.
 
-The work is cut into tasks: a chunk of programs on a panel of blocks.  Every thread makes one call, which takes tasks
-from a shared counter until none is left; no Python runs in between.
+A task is a chunk of programs on a panel of blocks.  Every thread makes one call, which takes tasks from a shared
+counter until none is left, without Python in between.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ def run_programs(
     data: int, stride: int, n_rows: int, lanes: int, scratch: Any, height: int, users: int,
     values: Any, weights: int, targets: int, sums: Any,
 ) -> None:  # fmt: skip
-    """Run every program on every block of rows, for the tasks this thread gets.
+    """Run every program on every block of rows, for the tasks of this thread.
 
-    values: (n_programs, n_rows) to write the values of program i to row i; of no size if they are not wanted.
-    sums: (n_panels, n_programs, 2 + n_targets) to add Σ w·v², Σ 0·v and Σ v·t_j to; of no size if not wanted.
+    values: (n_programs, n_rows), output of the values; may be empty.
+    sums: (n_panels, n_programs, 2 + n_targets), output of Σ w·v², Σ 0·v and Σ v·t_j; may be empty.
     """
     op_at, arg_at, const_at = op.ctypes.data, arg.ctypes.data, const.ctypes.data
     n_programs = start.shape[0]

@@ -1,7 +1,7 @@
-"""Elementary functions on `Lanes`, eight or sixteen rows at a time: what the kernels of operators are made of.
+"""Elementary functions on `Lanes`, eight or sixteen rows at a time, for the kernels of operators.
 
-Each function reduces its argument to a short interval and evaluates one polynomial there.  Edge values follow
-NumPy: infinities, NaN, zeros and subnormals come out as the reference functions give them.
+Each function reduces its argument to a short interval and evaluates one polynomial there.  Infinities,
+NaN, zeros and subnormals are treated as in NumPy.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from fouriertree.engine import coefficients as c
 from fouriertree.engine.lanes import FLOAT64, Format, Lanes, call_scalar
 
-# pi/2 = the sum of these parts.  With one rounding per fma, x − n·part loses nothing that the result could hold.
+# pi/2 = the sum of these parts.  With one rounding per fma, x − n·part is accurate to the last bit.
 PI_2_PARTS = {
     "f64": (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33),
     "f32": (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15),
@@ -22,7 +22,7 @@ LN2_PARTS = {
     "f64": (0.6931471804855391, 7.440617110012397e-11),
     "f32": (0.693145751953125, 1.4286068203094173e-06),
 }
-# Beyond these the reduction in parts runs out of bits and the C library takes over.
+# Beyond these limits, the reduction is inaccurate and the C library is used.
 TRIG_LIMIT = {"f64": 1.0e9, "f32": 1.0e5}
 TWO_OVER_PI = 0.6366197723675814
 LOG2_E = 1.4426950408889634
@@ -30,8 +30,8 @@ PI_2_HIGH, PI_2_LOW = 1.5707963267948966, 6.123233995736766e-17
 
 
 def polynomial(name: str, fmt: Format) -> tuple[float, ...]:
-    found: tuple[float, ...] = getattr(c, f"{name}{64 if fmt is FLOAT64 else 32}")
-    return found
+    coefficients: tuple[float, ...] = getattr(c, f"{name}{64 if fmt is FLOAT64 else 32}")
+    return coefficients
 
 
 def guarded(x: Lanes, outside: Lanes, fast: Callable[[Lanes], Lanes], symbol: str) -> Lanes:
@@ -56,7 +56,7 @@ def reduce_quadrant(x: Lanes) -> tuple[Lanes, Lanes]:
     r = x
     for part in PI_2_PARTS[x.format.suffix]:
         r = n.exact_fma(-part, r)
-    # −0 + 0·part is +0, and the sign of a zero is to stay.
+    # −0 + 0·part is +0, but the sign of a zero must be kept.
     return x.compare("==", 0.0).where(x, r), n.to_integer()
 
 
@@ -83,7 +83,7 @@ def sine_shifted(x: Lanes, shift: Any) -> Lanes:
 
 
 def beyond_reduction(x: Lanes) -> Lanes:
-    # Infinities and NaN are not sent to the C library: the polynomial makes NaN of them by itself.
+    # Infinities and NaN need no C library: the polynomial gives NaN.
     size = x.absolute()
     finite = size.compare("<", float("inf"))
     large = size.compare(">", TRIG_LIMIT[x.format.suffix])
@@ -174,7 +174,7 @@ def tanh(x: Lanes) -> Lanes:
     size = x.absolute()
     z = size * size
     small = (size * z).fma(z.horner(polynomial("TANH", x.format)), size)
-    # 1 − 2/(e^2x + 1) loses nothing once tanh is past 0.29; at 20 the quotient has vanished.
+    # 1 − 2/(e^2x + 1) is accurate for tanh x > 0.29; at x = 20 the quotient is below rounding.
     large = 1.0 - 2.0 / (exp(size.minimum(20.0) * 2.0) + 1.0)
     value = size.compare("<", 0.3).where(small, large)
     return x.is_nan().where(x, value.with_sign_of(x))
@@ -229,6 +229,6 @@ def acos(x: Lanes) -> Lanes:
 
 
 def library(symbol: str, *arguments: Lanes) -> Lanes:
-    """The C library's float64 function `symbol`, lane by lane: slow, and right to the last bit or so."""
+    """The C library's float64 function `symbol`, lane by lane: slow and accurate."""
     x = arguments[0]
     return Lanes(x.builder, x.format, call_scalar(x.builder, x.format, symbol, [y.value for y in arguments]))

@@ -1,10 +1,10 @@
-"""Programs with their slopes by the constants in them.
+"""Values of programs, and their derivatives by the constants (slopes), by reverse-mode differentiation.
 
-Slopes are taken in reverse: the adjoints ∂e/∂(token) run from the root of a program down to its constants, each token
-handing (its own adjoint) × (partial derivative) to its arguments.  Values and adjoints are one straight list of vector
-operations, the tape, which is recorded once for a model and played for every new choice of its constants.
+The adjoints ∂e/∂(token) are computed from the root of a program to its constants: the adjoint of an argument is that of
+the token times the partial derivative.  Values and adjoints are a list of vector operations, the tape, which is
+recorded once for a model and played for every new choice of its constants.
 
-Rows are padded to whole vectors as `CompiledEngine.prepare` does: padding repeats the last row and weighs nothing.
+Rows are padded to whole vectors as in `CompiledEngine.prepare`: padding repeats the last row with weight 0.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
 
 LANES = FLOAT64.lanes
-#: rows per block: the values of some dozen tokens stay in the second-level cache
+#: rows per block: the values of dozens of tokens fit into the second-level cache
 BLOCK_ROWS = 1024
 
 
-#: the spares and the numbers that recipes use come first in the workspace
+#: the temporary places and the constants of recipes are first in the workspace
 FIRST_PLACE = FIRST_NUMBER - SPARES.start + len(NUMBERS)
-#: operations that one token needs at most: its value, both its recipes, and taking a slope off the tape
+#: operations per token at most: its value, both its recipes, and the output of a slope
 TOKEN_OPERATIONS = 2 + 2 * max(map(len, RECIPES.values()))
 
 
 def _table() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The recipes as arrays, for kernels: where recipe (operator, argument) begins and ends, and all operations."""
+    """The recipes as arrays, for kernels: the bounds of recipe (operator, argument), and all operations."""
     bounds = np.zeros((max(RECIPES)[0] + 1, 2, 2), np.int64)
     operations: list[tuple[int, int, int, int]] = []
     for key, recipe in RECIPES.items():
@@ -70,15 +70,15 @@ class Tape(NamedTuple):
     """The operations of one model as rows (operation, out, a, b) of places in a workspace (n_places, n_rows)."""
 
     operations: Any  #: (n_operations, 4)
-    n_fixed: int  #: so many at the beginning depend on no free constant
+    n_fixed: int  #: number of leading operations that depend on no free constant
     n_places: int
-    slot: Any  #: (p,) the token that holds free constant i
-    owner: Any  #: (p,) the term that it stands in
+    slot: Any  #: (p,) the token of free constant i
+    owner: Any  #: (p,) the term of free constant i
 
 
 @kernel
 def link(op: Any, free: Any, left: Any, live: Any) -> None:
-    """left[t]: the last token of t's first argument; live[t]: a free constant lies at or below t."""
+    """left[t]: the last token of t's first argument; live[t]: the subtree of t has a free constant."""
     first = np.empty(len(op), np.int64)
     for t in range(len(op)):
         first[t], left[t], live[t] = t, t - 1, op[t] == CONST and free[t]
@@ -92,7 +92,7 @@ def link(op: Any, free: Any, left: Any, live: Any) -> None:
 
 @kernel
 def push(tape: Any, end: Any, operation: int, out: int, a: int, b: int) -> None:
-    """Append an operation; end[0] counts them."""
+    """Append an operation; end[0] is their number."""
     n = end[0]
     tape[n, 0], tape[n, 1], tape[n, 2], tape[n, 3] = operation, out, a, b
     end[0] = n + 1
@@ -102,9 +102,9 @@ def push(tape: Any, end: Any, operation: int, out: int, a: int, b: int) -> None:
 def record_values(
     tape: Any, end: Any, op: Any, arg: Any, first: int, left: Any, live: Any, moving: int, base: int, term: int,
 ) -> None:  # fmt: skip
-    """Append the values of those tokens of a term that are live, or of the others; the root's is taken off the tape.
+    """Append the values of the live tokens of a term, or of the others, and the output of the value of the root.
 
-    The term begins with token `first`, and its values stand from `base` on.
+    The term begins with token `first`, and its values are in the places from `base` on.
     """
     for t in range(len(left)):
         if live[t] == moving:
@@ -120,20 +120,20 @@ def record_values(
 
 @kernel
 def record_adjoint(tape: Any, end: Any, o: int, argument: int, places: Any) -> Any:
-    """Append the recipe for the adjoint of one argument of operator o; where it will stand."""
+    """Append the recipe for the adjoint of one argument of operator o; return its place."""
     lo, hi = _BOUNDS[o, argument]
     for i in range(lo, hi):
         operation, out, a, b = _OPERATIONS[i]
         push(tape, end, operation, places[out], places[a], places[b])
-    # A token has one parent, so an adjoint is never a sum, and where down = up they share a place.
+    # A token has one parent, so an adjoint is never a sum, and if down = up they share a place.
     return places[DOWN] if hi > lo else places[UP]
 
 
 @kernel
 def record_adjoints(tape: Any, end: Any, op: Any, left: Any, live: Any, base: int, room: int, at: Any) -> Any:
-    """Append the way from the root, whose adjoint is 1, down to the free constants; at[t]: where t's adjoint stands.
+    """Append the adjoints from the root, whose adjoint is 1, to the free constants; at[t]: the place of t's adjoint.
 
-    There is room for adjoints from `room` on; how far it is used.
+    Places from `room` on are free; return the first that is still free.
     """
     places = np.empty(N_OPERANDS, np.int64)
     for i in range(FIRST_PLACE):
@@ -171,7 +171,7 @@ def record(op: Any, arg: Any, free: Any, start: Any, count: Any) -> Any:
                 link(tokens, free[first : first + count[j]], left[lo:hi], live[lo:hi])
             record_values(tape, end, op, arg, first, left[lo:hi], live[lo:hi], moving, base, j)
             if moving and live[hi - 1]:
-                # The terms take turns in the same room: their slopes are taken off before the next begins.
+                # All terms use the same places: the slopes of a term are output before the next term begins.
                 room = FIRST_PLACE + n_tokens
                 room = record_adjoints(tape, end, tokens, left[lo:hi], live[lo:hi], base, room, at[lo:hi])
                 n_places = max(n_places, room)
@@ -186,7 +186,7 @@ def record(op: Any, arg: Any, free: Any, start: Any, count: Any) -> Any:
 
 @kernel
 def workspace(n_places: int, n_rows: int) -> Any:
-    """Room for a tape on one block of at most n_rows rows, with the numbers that recipes use in their places."""
+    """The workspace of a tape for one block of at most n_rows rows, with the constants of recipes in their places."""
     W = np.empty((n_places, min(BLOCK_ROWS, n_rows)))
     for i in range(len(_NUMBERS)):
         W[FIRST_PLACE - len(_NUMBERS) + i, :] = _NUMBERS[i]
@@ -197,7 +197,7 @@ def workspace(n_places: int, n_rows: int) -> Any:
 def play(
     operator: int, tape: Any, const: Any, columns: Any, root_weights: Any, lo: int, hi: int, W: Any, Phi: Any, A: Any,
 ) -> None:  # fmt: skip
-    """Do the operations on the rows from lo to hi; √w·values go to Phi (k, n_rows), √w·slopes to A (p, n_rows)."""
+    """Execute the operations on the rows from lo to hi; √w·values go to Phi (k, n_rows), √w·slopes to A (p, n_rows)."""
     n, row_bytes = hi - lo, 8 * W.shape[1]
     for i in range(len(tape)):
         o, out, a, b = tape[i, 0], tape[i, 1], tape[i, 2], tape[i, 3]
@@ -229,9 +229,9 @@ def play(
 def expand(
     operator: int, tape: Any, again: bool, const: Any, columns: Any, root_weights: Any, W: Any, Phi: Any, A: Any,
 ) -> None:  # fmt: skip
-    """Phi = √w·e_j and A = √w·∂e/∂θ_i at the constants as they are; `again`: only they have changed since."""
+    """Phi = √w·e_j and A = √w·∂e/∂θ_i at the current constants; `again`: only the constants have changed."""
     n_rows, block = columns.shape[1], W.shape[1]
-    # With one block, what no free constant touches still stands in the workspace.
+    # With one block, the values that depend on no free constant are still in the workspace.
     skipped = tape.n_fixed if again and n_rows <= block else 0
     for lo in range(0, n_rows, block):
         hi = min(n_rows, lo + block)
@@ -241,9 +241,9 @@ def expand(
 def value_and_slopes(
     expression: Expression, X: ArrayLike, free: ArrayLike | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Values on the rows of X (n_rows,), and slopes by the constants in postfix order (n_constants, n_rows).
+    """Values on the rows of X (n_rows,), and derivatives by the constants in postfix order (n_constants, n_rows).
 
-    `free` marks tokens; only constants among them count.
+    `free` marks tokens; only the constants among them have a derivative.
 
     >>> from fouriertree.expr import parse
     >>> value, slopes = value_and_slopes(parse("sin(2*x0 + 1)"), [[0.0], [0.5]])
@@ -253,15 +253,15 @@ def value_and_slopes(
     """
     if (expression.op >= USER_OPCODE_START).any():
         raise ValueError(
-            f"{expression} holds an operator of yours; only the built-in ones have compiled slopes"
+            f"{expression} has a custom operator; only built-in operators have compiled derivatives"
         )
     table = np.asarray(X, dtype=np.float64)
     check_columns(as_programs([expression]), table.shape[1])
-    # Of a wide table, the columns that are not there cost the most.
+    # Only the features that are used: copying a wide table is slow.
     used = np.array(expression.columns or (0,))
     rows = CompiledEngine().prepare(table[:, used])
     chosen = np.ones(len(expression), np.bool_) if free is None else np.array(free, np.bool_)
-    # Copies: kernels are compiled for arrays that can be written to.
+    # Copies: kernels are compiled for writable arrays.
     op, const = expression.op.copy(), expression.const.copy()
     arg = np.where(op == VAR, np.searchsorted(used, expression.arg), expression.arg).astype(
         expression.arg.dtype

@@ -23,11 +23,11 @@ def interpret(
     kind: Any, op: int, arg: int, const: int, count: int, columns: int, stride: int, vectors: int,
     scratch: int, height: int, users: int,
 ) -> int:  # fmt: skip
-    """Run `count` tokens on `vectors` vectors of rows; the address of the values, plus 1 if they are a column.
+    """Run `count` tokens on `vectors` vectors of rows; return the address of the values, plus 1 if they are a column.
 
-    op, arg, const: addresses of the tokens.  columns, stride: address of column 0's block and bytes from a
-    column to the next.  scratch: room for `height` levels.  users: table of (address, arity − 1) of operators
-    added by the user.  All values live in aligned vectors, so the lowest bit of an address is free.
+    op, arg, const: addresses of the tokens.  columns, stride: address of the block of feature 0, and bytes from one
+    feature to the next.  scratch: memory for `height` levels.  users: table of (address, arity − 1) of custom
+    operators.  All values are in aligned vectors, so the lowest bit of an address is free.
     """
     steps = scratch + 8 * height
     splats = scratch + 16 * height
@@ -53,7 +53,7 @@ def interpret(
         top -= binary
         a, a_step = read_int64(scratch, top), read_int64(steps, top)
         step = a_step | b_step
-        # An operator of constants only is one vector long, and stays where later results do not overwrite it.
+        # The value of an operator on constants is one vector, stored where later results do not overwrite it.
         n = vectors if step else 1
         out = buffers + buffer_bytes * top if step else splats + VECTOR_BYTES * top
         write_int64(scratch, top, out)
@@ -73,7 +73,7 @@ def interpreter_address(dtype: str) -> int:
 
 
 def apply_to_columns(kind: Any, opcode: Any, out: int, a: int, b: int, n: int, users: int) -> None:
-    """One operator on n vectors of columns; unary operators look at a only."""
+    """One operator on n vectors of columns; unary operators ignore b."""
     apply_operator(kind, opcode, out, a, 1, b, 1, n, users)
 
 
@@ -89,5 +89,5 @@ def operator_address(dtype: str) -> int:
     return int(compiled.address)
 
 
-# A cfunc's machine code lives as long as the object that owns it.
+# The machine code of a cfunc is freed with its object.
 _keep_alive: list[Any] = []

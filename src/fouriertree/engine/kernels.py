@@ -1,6 +1,6 @@
 """One Numba intrinsic that applies any operator to whole vectors of rows.
 
-An operand is an address and a step: 1 for a column of values, 0 for a constant that one vector holds.
+An operand is an address and a step: 1 for a column of values, 0 for a constant in one vector.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def vector_value(row: Primitive, *arguments: Lanes) -> Lanes:
 
 
 def emit_loop(builder: Any, fmt: Format, row: Primitive, operands: list[Any]) -> None:
-    """out[i] = operator(a[i·a_step], b[i·b_step]) for n vectors; unary operators look at a only."""
+    """out[i] = operator(a[i·a_step], b[i·b_step]) for n vectors; unary operators ignore b."""
     out, a, a_step, b, b_step, n = operands
     target, left, right = (vectors_at(builder, fmt, address) for address in (out, a, b))
     with cgutils.for_range(builder, n, intp=INT64) as loop:
@@ -52,7 +52,7 @@ def apply_operator(
     n: Any,
     users: Any,
 ) -> Any:
-    """Apply the operator `opcode`: a jump to its loop, or a call of the user's operator through the table."""
+    """Apply the operator `opcode`: a jump to its loop, or a call of the custom operator by the table."""
     fmt = FORMATS[kind]
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Vectors of LLVM values that read like arithmetic.
+"""Vectors of LLVM values with arithmetic operators.
 
 The elementary functions are written once, over `Lanes`, and become explicit SIMD code for 8 float64 or 16
 float32 at a time.  LLVM splits the vectors where the processor's registers are narrower.
@@ -17,7 +17,7 @@ INT64 = ir.IntType(64)
 
 @dataclass(frozen=True)
 class Format:
-    """Layout of a floating-point number and how many of them fill one vector of 512 bits."""
+    """Layout of a floating-point number, and how many are in one vector of 512 bits."""
 
     scalar: ir.Type
     integer: ir.Type
@@ -121,7 +121,7 @@ class Lanes:
 
     # comparison and choice --------------------------------------------------------------------------
     def compare(self, predicate: str, other: Lanes | float) -> Lanes:
-        """Mask of an ordered comparison: false wherever a NaN takes part."""
+        """Mask of an ordered comparison: false for NaN."""
         return self._wrap(self.builder.fcmp_ordered(predicate, self.value, self._coerce(other)))
 
     def is_nan(self) -> Lanes:
@@ -165,7 +165,7 @@ class Lanes:
         return self._wrap(self.builder.shl(self.value, self._coerce(count)))
 
     def shift_right(self, count: int) -> Lanes:
-        """Arithmetic shift: the sign stays."""
+        """Arithmetic shift: the sign is kept."""
         return self._wrap(self.builder.ashr(self.value, self._coerce(count)))
 
     def nonzero(self) -> Lanes:
@@ -204,7 +204,7 @@ def call_scalar(builder: Any, fmt: Format, symbol: str, vectors: list[Any]) -> A
 
 
 def horizontal_sum(builder: Any, fmt: Format, vector: Any) -> Any:
-    """Sum of the lanes as a float64, by halves: a fixed order, whatever the processor."""
+    """Sum of the lanes as a float64, by halves: a fixed order on every processor."""
     double = ir.DoubleType()
     lanes = fmt.lanes
     if fmt.scalar != double:

@@ -1,7 +1,7 @@
 """Numba intrinsics that read, write and call by address.
 
-Addresses are plain integers, because the interpreter keeps them on a stack of its own.  `kind` is any number of the
-type to compute in, float64 or float32; only its type matters.
+Addresses are plain integers, which the interpreter keeps on a stack.  `kind` is any float64 or float32; only its type
+is used.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def call_at(builder: Any, address: Any, result: Any, args: list[Any]) -> Any:
 
 @intrinsic
 def call_interpreter(typingctx: Any, address: Any, kind: Any, operands: Any) -> Any:
-    """Call the interpreter at its address: it is compiled once, and not again into every caller."""
+    """Call the interpreter at its address: it is compiled once and not inlined into callers."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         numbers = cgutils.unpack_tuple(builder, args[2], operands.count)
@@ -142,7 +142,7 @@ def call_operator(typingctx: Any, address: Any, kind: Any, opcode: Any, operands
 
 @intrinsic
 def next_number(typingctx: Any, address: Any) -> Any:
-    """The integer at an address, which grows by one: every caller on any thread gets another number."""
+    """The integer at an address, atomically incremented: every call on any thread returns another value."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = builder.inttoptr(args[0], INT64.as_pointer())

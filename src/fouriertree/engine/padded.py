@@ -1,6 +1,6 @@
-"""Linear algebra on rows of padded vectors, as kernels call it: projections, triangles, damped steps.
+"""Linear algebra on padded vectors, for kernels: projections, triangular systems, damped steps.
 
-Rows are padded to whole vectors as `CompiledEngine.prepare` does: padding repeats the last row and weighs nothing.
+Rows are padded to whole vectors as in `CompiledEngine.prepare`: padding repeats the last row with weight 0.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RANK_TOLERANCE = 1e-12
 
 @kernel
 def copy(out: Any, values: Any) -> None:
-    """out = values, as a plain loop: Numba's slices bring their error messages along, and compile for seconds."""
+    """out = values, as a loop: Numba's slice assignment takes seconds to compile."""
     for i in range(len(out)):
         out[i] = values[i]
 
@@ -81,7 +81,7 @@ def orthonormalise(Phi: Any, Q: Any, R: Any, norms: Any) -> None:
                 R[i, j] += s
                 add_multiple(Q[j], -s, Q[i])
             length = np.sqrt(inner(Q[j], Q[j]))
-            # Once is enough unless much cancelled; twice always is.
+            # One pass is enough unless there was cancellation; two are always enough.
             if length > 0.5 * before:
                 break
         if length > RANK_TOLERANCE:
@@ -95,7 +95,7 @@ def orthonormalise(Phi: Any, Q: Any, R: Any, norms: Any) -> None:
 def project(Phi: Any, y: Any, Q: Any, R: Any, norms: Any, c: Any, r: Any) -> Any:
     """Coefficients c of the projection of y onto the rows of Phi, the residual r = y − c·Phi, and its square.
 
-    The residual is taken from the coefficients as they are, and what it still holds of the span corrects them once.
+    With one step of iterative refinement.
     """
     orthonormalise(Phi, Q, R, norms)
     k = len(Phi)
@@ -116,7 +116,7 @@ def project(Phi: Any, y: Any, Q: Any, R: Any, norms: Any, c: Any, r: Any) -> Any
 
 @kernel
 def triangularise(A: Any, r: Any, T: Any, z: Any) -> None:
-    """A = Tᵀ·Q, z = Q·r by modified Gram–Schmidt on the unit rows of A; A and r are used up."""
+    """A = Tᵀ·Q, z = Q·r by modified Gram–Schmidt on the unit rows of A; A and r are overwritten."""
     T[:, :] = 0.0
     for j in range(len(A)):
         length = np.sqrt(inner(A[j], A[j]))
@@ -134,7 +134,7 @@ def triangularise(A: Any, r: Any, T: Any, z: Any) -> None:
 
 @kernel
 def damped_step(T: Any, z: Any, damping: float, M: Any, g: Any, row: Any, step: Any) -> None:
-    """The minimum of ‖T·step − z‖² + damping·‖step‖²: the rows √damping·e_i are turned into T one by one.
+    """The minimum of ‖T·step − z‖² + damping·‖step‖²: the rows √damping·e_i are rotated into T one by one.
 
     cond(TᵀT) = cond(T)², so the normal equations are not formed.
     """

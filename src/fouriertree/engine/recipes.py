@@ -1,10 +1,8 @@
-"""Derivatives of operators as short lists of vector operations, made from the formulas in the table of operators.
+"""Derivatives of operators as short lists of vector operations, made from the templates in the table of operators.
 
-An adjoint travels down a tree: down = up·∂v/∂x for the operator v = f(x, y).  The formula of ∂v/∂x is compiled
-once into operations on places of a workspace; nothing here depends on a particular operator.
+The adjoint of an argument is down = up·∂v/∂x for the operator v = f(x, y).  The template of ∂v/∂x is compiled once
+into operations on places of a workspace; nothing here depends on a particular operator.
 """
-
-from __future__ import annotations
 
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.catalogue import CATALOGUE
@@ -12,12 +10,12 @@ from fouriertree.expr.opcodes import CONST, DIV, INV, MUL, NEG, SUB, VAR
 from fouriertree.expr.templates import FINITE as FINITE_TEMPLATE
 from fouriertree.expr.templates import partial_derivative
 
-# Operations of the tape beside the operators: out = a but 0 where a is infinite; out = 1 where a < b, else 0;
-# and two that take √w times a result off the tape.
+# Operations of the tape other than operators: out = a but 0 where a is infinite; out = 1 where a < b, else 0;
+# and two that output √w times a result.
 FINITE, LESS, VALUE, SLOPE = -1, -2, -3, -4
-# Operands: up = adjoint of v = operator(x, y); down = the adjoint wanted, up·∂v/∂x or up·∂v/∂y; then spares, numbers.
+# Operands: up = adjoint of v = operator(x, y); down = up·∂v/∂x or up·∂v/∂y; then temporary places, constants.
 UP, V, X, Y, DOWN = range(5)
-#: places for the parts of a formula beside `down`
+#: temporary places for subtrees of a template, besides `down`
 SPARES = range(5, 7)
 FIRST_NUMBER = SPARES.stop
 
@@ -28,20 +26,20 @@ STEP = CATALOGUE["step"].opcode
 
 
 class _Compiler:
-    """Compiles the formula of one partial derivative; numbers are shared by all."""
+    """Compiles the template of one partial derivative; constants are shared by all."""
 
     def __init__(self, numbers: list[float]) -> None:
         self.numbers = numbers
         self.recipe: Recipe = []
 
     def run(self, formula: Expression, arity: int) -> Recipe:
-        """down = up·formula; no operation at all where the formula is 1, as then down = up."""
+        """down = up·template; no operation if the template is 1, since then down = up."""
         self.operands = (*(X, Y)[:arity], V)
         code, last = int(formula.op[-1]), formula.size - 1
         if code == CONST:
             self._times(float(formula.const[-1]))
         elif code == NEG:
-            # A sign changes no digit, so it goes last, where it costs no place.
+            # A sign is exact, so it is applied last, where it needs no place.
             self.recipe = self.run(formula.subtree(last - 1), arity)
             self._push(NEG, DOWN if self.recipe else UP)
         elif code == INV:
@@ -55,13 +53,13 @@ class _Compiler:
         if number == -1.0:
             self._push(NEG, UP, UP)
         elif number == 0.0:
-            # Not up·0: what has no slope has none where up is infinite, either.
+            # Not up·0: the derivative is 0 where up is infinite, too.
             self._push(MUL, self._number(0.0), self._number(0.0))
         elif number != 1.0:
             self._push(MUL, UP, self._number(number))
 
     def _part(self, e: Expression, free: list[int]) -> int:
-        """The place that holds the value of a part: its own, or the first of the free ones."""
+        """The place of the value of a subtree: that of a leaf, or the first of the free ones."""
         code, last = int(e.op[-1]), e.size - 1
         if code == CONST:
             return self._number(float(e.const[-1]))
@@ -71,7 +69,7 @@ class _Compiler:
         if code == FINITE_TEMPLATE.opcode:
             code = FINITE
         elif code == STEP and children[0].op[-1] == SUB:
-            # step(p − q) compares, which needs no difference, and has a value where both are infinite.
+            # step(p − q) is a comparison, which needs no difference and is defined where both are infinite.
             p, q = (children[0].subtree(i) for i in children[0].children(children[0].size - 1))
             code, children = LESS, [q, p]
         places: list[int] = []
@@ -101,6 +99,6 @@ def _recipes() -> tuple[dict[tuple[int, int], Recipe], tuple[float, ...]]:
     return recipes, tuple(numbers)
 
 
-#: how to make `down` for each argument of each operator, and the numbers that occur, the first of which is 1
+#: the operations for `down` for each argument of each operator, and the constants, of which the first is 1
 RECIPES, NUMBERS = _recipes()
 ONE = FIRST_NUMBER

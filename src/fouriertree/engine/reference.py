@@ -1,6 +1,4 @@
-"""The obvious engine: NumPy, one operator at a time.  Slow, and the meaning of every other engine."""
-
-from __future__ import annotations
+"""The reference engine: NumPy, one operator at a time.  It defines the values of every other engine."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -35,8 +33,14 @@ class ReferenceRows(Rows):
 
 @dataclass(frozen=True)
 class ReferenceEngine:
-    """Expressions by NumPy functions on whole columns.
+    """Evaluates expressions by NumPy functions; slow.
 
+    Parameters
+    ----------
+    dtype : float64 or float32
+
+    Examples
+    --------
     >>> from fouriertree.expr import parse
     >>> ReferenceEngine().evaluate([parse("x0^2"), parse("x0 + 1")], [[1.0], [2.0]])
     array([[1., 4.],
@@ -46,7 +50,7 @@ class ReferenceEngine:
     dtype: DTypeLike = np.float64
 
     def prepare(self, X: ArrayLike, weights: ArrayLike | None = None) -> ReferenceRows:
-        """Rows in the layout that this engine likes, for many calls on the same data."""
+        """X and weights in the layout of this engine, for many calls on the same data."""
         matrix = check_matrix(X)
         n_rows, n_columns = matrix.shape
         with np.errstate(over="ignore"):
@@ -64,13 +68,9 @@ class ReferenceEngine:
         return out
 
     def inner_products(
-        self,
-        expressions: Batch,
-        X: ArrayLike | Rows,
-        R: ArrayLike,
-        weights: ArrayLike | None = None,
+        self, expressions: Batch, X: ArrayLike | Rows, R: ArrayLike, weights: ArrayLike | None = None
     ) -> InnerProducts:
-        """⟨v, v⟩ and ⟨v, r_j⟩ of every expression v and every column r_j of R (n_rows, n_targets), weighted."""
+        """Weighted ⟨v, v⟩ and ⟨v, r_j⟩ of every expression v and every column r_j of R (n_rows, n_targets)."""
         rows = check_rows(X, ReferenceRows, self.dtype, weights)
         rows = rows or self.prepare(cast(ArrayLike, X), weights)
         targets = check_targets(R, rows.n_rows)
@@ -83,7 +83,7 @@ class ReferenceEngine:
 
 
 def run_program(expression: Expression, X: Floats) -> Floats:
-    """Values of one program on the rows of X, in X's own precision: (n_rows,)."""
+    """Values of one program on the rows of X, in the precision of X: (n_rows,)."""
     stack: list[Floats] = []
     with np.errstate(all="ignore"):
         for op, arg, const in zip(expression.op, expression.arg, expression.const, strict=True):

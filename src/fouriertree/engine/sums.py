@@ -1,4 +1,4 @@
-"""Numba intrinsics over the values of a program: the sums that a projection needs, and copying them out."""
+"""Numba intrinsics on the values of a program: inner products, and copies."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def dot(typingctx: Any, kind: Any, v: Any, step: Any, u: Any, n: Any) -> Any:
 
 @intrinsic
 def copy_rows(typingctx: Any, kind: Any, out: Any, v: Any, step: Any, rows: Any) -> Any:
-    """Copy the first `rows` values of v to out, and none beyond."""
+    """Copy the first `rows` values of v to out."""
     fmt = FORMATS[kind]
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -1,6 +1,4 @@
-"""Operators that users add: each is compiled into a loop of its own, which the interpreter calls by address."""
-
-from __future__ import annotations
+"""Custom operators: each is compiled into a loop, which the interpreter calls by address."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,10 +16,10 @@ from fouriertree.expr.opcodes import USER_OPCODE_START
 
 @dataclass(frozen=True)
 class UserTable:
-    """Row o − USER_OPCODE_START holds the address of operator o's loop and its arity less one."""
+    """Row o − USER_OPCODE_START has the address of operator o's loop, and its arity − 1."""
 
     rows: NDArray[np.int64]
-    loops: list[Any] = field(default_factory=list)  #: keeps the machine code alive
+    loops: list[Any] = field(default_factory=list)  #: references that keep the machine code
 
     @property
     def address(self) -> int:
@@ -32,9 +30,9 @@ _NO_OPERATORS = UserTable(np.zeros((1, 2), np.int64))
 
 
 def user_table(programs: Programs, dtype: str) -> UserTable:
-    """The table for the compiled operators that occur in these programs."""
+    """The table of the compiled custom operators in these programs."""
     opcodes = programs.user_opcodes()
-    # A subset shares its tokens with programs that are run by NumPy, for operators that have no loop.
+    # A subset shares its tokens with programs that NumPy evaluates, whose operators have no loop.
     opcodes = opcodes[[programs.primitives.by_opcode(int(o)).compiled for o in opcodes]]
     if len(opcodes) == 0:
         return _NO_OPERATORS
@@ -48,7 +46,7 @@ def user_table(programs: Programs, dtype: str) -> UserTable:
     return UserTable(rows, loops)
 
 
-#: loops live as long as their operators: a notebook whose cell is run again makes new ones every time
+#: loops are freed with their operators: rerunning a notebook cell makes new ones every time
 _LOOPS: WeakKeyDictionary[Primitive, dict[str, Any]] = WeakKeyDictionary()
 
 
@@ -82,5 +80,5 @@ def compiled_loop(primitive: Primitive, dtype: str) -> Any:
             write_number(kind, out, i, np.float64(value(kind, a, at_a, b, at_b)))
 
     operands = ", ".join(["int64"] * 6)
-    with announced(f"compiling your operator {primitive.name!r}"):
+    with announced(f"compiling the custom operator {primitive.name!r}"):
         return cfunc(f"void({dtype}, {operands})", error_model="numpy")(loop)

@@ -1,9 +1,9 @@
-"""The fit of the constants inside of sums to a target, for many sums at once.
+"""Least-squares fits of the constants of many models to one target.
 
-It is variable projection (Golub and Pereyra 1973, in Kaufman's form of 1975).  For y ≈ Σ c_j·e_j(x; θ) the best
-coefficients are c(θ) = Φ(θ)⁺y, so that only θ is searched: with P⊥ = I − ΦΦ⁺ the residual r(θ) = P⊥y has the
-Jacobian −P⊥·(∂Φ/∂θ)·c, up to a part that vanishes with the residual, and Levenberg–Marquardt steps follow from it.
-Everything is weighted by √w throughout.
+Variable projection (Golub and Pereyra 1973, in the variant of Kaufman 1975): for y ≈ Σ c_j·e_j(x; θ) the best
+coefficients are c(θ) = Φ(θ)⁺y, so the loss depends on θ only: with P⊥ = I − ΦΦ⁺ the residual r(θ) = P⊥y has the
+Jacobian −P⊥·(∂Φ/∂θ)·c, up to a part that vanishes with the residual.  It gives Levenberg–Marquardt steps.
+All rows are weighted by √w.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from fouriertree.engine.padded import (
     triangularise,
 )
 
-#: a constant whose slope lies in the span of the terms, up to this part, moves nothing that c does not move
+#: a constant is fixed if its derivative is in the span of the terms, up to this relative part
 SPAN_TOLERANCE = 1e-10
-#: parts of ‖y‖² below which a loss is rounding, and below which a step that fails is the last
+#: losses relative to ‖y‖²: below the first, a loss is rounding; below the second, a failed step is the last
 ROUNDING, NEAR_ROUNDING = 1e-30, 1e-24
-#: damping relative to columns of length 1: nearly Gauss–Newton at first, because REACH bounds the steps
+#: damping relative to columns of norm 1: nearly Gauss–Newton at first, because REACH bounds the steps
 FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-4, 1e-20, 1e20
-#: a step moves no constant by more than REACH·(1 + |θ|)
+#: a step changes no constant by more than REACH·(1 + |θ|)
 REACH = 0.5
 
 
@@ -40,8 +40,8 @@ class Slopes(NamedTuple):
     """The model linearised in its p free constants."""
 
     A: Any  #: (p, m) rows √w·∂e/∂θ_i, then the Jacobian's columns
-    scales: Any  #: (p,) lengths of the Jacobian's columns, 0 for constants that stay
-    T: Any  #: (p, p) triangle of the columns at length 1
+    scales: Any  #: (p,) norms of the Jacobian's columns, 0 for fixed constants
+    T: Any  #: (p, p) triangular factor of the normalized columns
     z: Any  #: (p,) the residual in their coordinates
     step: Any  #: (p,) in units of 1/scales
     old: Any  #: (p,) the constants before the step
@@ -49,10 +49,10 @@ class Slopes(NamedTuple):
 
 @kernel
 def linearise(owner: Any, Q: Any, c: Any, r: Any, slopes: Any) -> None:
-    """T, z of the columns of P⊥·(∂Φ/∂θ)·c at length 1, so that r(θ + step/scales) ≈ r − T·step in coordinates.
+    """T, z of the normalized columns of P⊥·(∂Φ/∂θ)·c, so that r(θ + step/scales) ≈ r − T·step in coordinates.
 
-    A constant stays where it is if its slope is not finite, or lies in the span of the terms: what P⊥ leaves of
-    it then is rounding.
+    A constant is fixed if its derivative is not finite, or is in the span of the terms, where P⊥ leaves only
+    rounding errors.
     """
     for i in range(len(owner)):
         column, factor = slopes.A[i], c[owner[i]]
@@ -71,7 +71,7 @@ def linearise(owner: Any, Q: Any, c: Any, r: Any, slopes: Any) -> None:
 
 @kernel
 def within_reach(slopes: Any) -> Any:
-    """No constant moves so far that it might leap over a pole or a period."""
+    """Whether all changes are small enough not to jump over a pole or a period."""
     for i in range(len(slopes.step)):
         if abs(slopes.step[i]) > REACH * (1.0 + abs(slopes.old[i])) * slopes.scales[i]:
             return False
@@ -80,7 +80,7 @@ def within_reach(slopes: Any) -> Any:
 
 @kernel
 def propose(slopes: Any, damping: float) -> Any:
-    """Write the damped step; the damping, raised until the step is within reach."""
+    """Write the damped step; return the damping, raised until the step is within reach."""
     p = len(slopes.z)
     M, g, row = np.empty((p, p)), np.empty(p), np.empty(p)
     damping *= 0.25
@@ -93,7 +93,7 @@ def propose(slopes: Any, damping: float) -> Any:
 
 @kernel
 def promised_decrease(slopes: Any) -> Any:
-    """‖z‖² − ‖z − T·step‖²: by how much the loss would fall if the model were linear in θ."""
+    """‖z‖² − ‖z − T·step‖²: the predicted decrease of the loss, for a model that is linear in θ."""
     total = 0.0
     for j in range(len(slopes.z)):
         moved = 0.0
@@ -108,10 +108,10 @@ def fit_model(
     operator: int, op: Any, arg: Any, const: Any, free: Any, start: Any, count: Any, columns: Any, root_weights: Any,
     y: Any, iterations: int, tolerance: float, coefficients: Any,
 ) -> Any:  # fmt: skip
-    """(loss, steps tried): one model's constants are moved in place to a minimum, its coefficients written.
+    """Fit the constants of one model in place and write its coefficients; return (loss, number of steps).
 
-    The loss is infinite, and nothing moves, if a value at the first constants is not finite.  The last step is one
-    that promises, or brings, no more than `tolerance` of the loss.
+    The loss is infinite, and the constants are unchanged, if a value at the initial constants is not finite.  The
+    last step has a predicted or actual relative decrease of the loss of at most `tolerance`.
     """
     tape = record(op, arg, free, start, count)
     slot, k, p, m = tape.slot, len(start), len(tape.slot), len(y)
@@ -131,7 +131,7 @@ def fit_model(
         if better:
             done = trial <= rounding or loss - trial <= tolerance * loss < np.inf
             if tried > 0:
-                # Nielsen's rule: the better a promise was kept, the less damping.
+                # Nielsen's rule: the closer the decrease to the prediction, the less damping.
                 gain = (loss - trial) / promised
                 damping = max(LEAST_DAMPING, damping * max(0.1, 1.0 - (2.0 * gain - 1.0) ** 3))
                 growth = 2.0
@@ -165,7 +165,7 @@ def fit_models(
     columns: Any, root_weights: Any, y: Any, iterations: int, tolerance: float, counter: Any, coefficients: Any,
     losses: Any, steps: Any,
 ) -> None:  # fmt: skip
-    """Fit the models that this thread gets from the shared counter; every model is fitted on its own."""
+    """Fit models, taken from the shared counter, independently of each other."""
     i = next_number(counter.ctypes.data)
     while i < len(first):
         lo, hi = first[i], first[i] + terms[i]

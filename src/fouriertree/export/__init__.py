@@ -1,4 +1,4 @@
-"""Formulas for other programs: source code, SQL, spreadsheets, graphs; one target per file.
+"""Export of models: source code, SQL, spreadsheets, graphs; one target per file.
 
 >>> from fouriertree import Model, parse
 >>> model = Model((0.5, 2.0), (parse("1"), parse("sin(x0)")), names=("angle",))
@@ -10,8 +10,6 @@ function predict(angle) {
 if (typeof module !== "undefined") module.exports = { predict };
 <BLANKLINE>
 """
-
-from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -47,15 +45,29 @@ __all__ = ["TARGETS", "ExportError", "Target", "export", "find", "jax_function",
 
 @dataclass(frozen=True)
 class Target:
-    """What a formula can become."""
+    """A format that models are exported to.
+
+    Attributes
+    ----------
+    name, suffix, description : str
+        The name for `export`, the suffix of files, and a description.
+    write : callable
+        From a model and options to the content of a file.
+    extra : str or None
+        The optional dependencies of the package that `export` needs.
+    binary : bool
+        Whether the content is bytes.
+    make : callable or None
+        From a model to the result of `export`, if that is not the content of a file.
+    """
 
     name: str
-    suffix: str  #: of a file
+    suffix: str
     description: str
-    write: Callable[..., str | bytes]  #: the content of a file
-    extra: str | None = None  #: the optional dependencies that `export` needs
-    binary: bool = False  #: whether the content is no text
-    make: Callable[[Model], object] | None = None  #: what `export` returns instead of it
+    write: Callable[..., str | bytes]
+    extra: str | None = None
+    binary: bool = False
+    make: Callable[[Model], object] | None = None
 
 
 _ROWS = (
@@ -85,10 +97,27 @@ TARGETS: Mapping[str, Target] = MappingProxyType({row.name: row for row in _ROWS
 
 
 def export(model: Model, target: str, **options: Any) -> Any:
-    """The model in another language: text, bytes for ONNX, a module for PyTorch, a pair for JAX.
+    """The model in another language.
 
-    Options: `function`, the name of a function in source code, and `table` of an SQL query.
+    Parameters
+    ----------
+    model : Model
+    target : str
+        A key of `TARGETS`.
+    **options
+        `function`, the name of the function in source code; `table`, the table of an SQL query.
 
+    Returns
+    -------
+    str, bytes (ONNX), torch.nn.Module (PyTorch), or (function, parameters) (JAX)
+
+    Raises
+    ------
+    ExportError
+        If there is no such target or option, or the language has no form of an operator.
+
+    Examples
+    --------
     >>> from fouriertree import parse
     >>> export(Model((2.0,), (parse("x0"),)), "fortran")
     Traceback (most recent call last):

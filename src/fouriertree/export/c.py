@@ -1,6 +1,4 @@
-"""C and C++ source that needs the mathematical library and nothing else."""
-
-from __future__ import annotations
+"""C and C++ source that needs only the mathematical library."""
 
 from fouriertree.export.language import Language, literals
 from fouriertree.export.names import comments
@@ -16,7 +14,7 @@ CPP = Language(
 
 
 def write(model: Model, function: str = "predict") -> str:
-    """`double predict(double …)`, with one argument for every column that the formula mentions."""
+    """`double predict(double …)`, with one argument for every feature of the expression."""
     return source(model, C, ["#include <math.h>"], function, empty="void")
 
 
@@ -29,7 +27,7 @@ def source(model: Model, language: Language, includes: list[str], function: str,
     columns, code = prepared(model, language)
     arguments = ", ".join(f"double {column.identifier}" for column in columns) or empty
     lines = [
-        # Infinities and NaN are to stay what they are.
+        # -ffast-math breaks infinities and NaN.
         "// Compile without -ffast-math.",
         *includes,
         *code.helpers,

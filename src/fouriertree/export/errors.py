@@ -1,5 +1,5 @@
-"""What an exporter says when it must refuse."""
+"""The error of exporters."""
 
 
 class ExportError(ValueError):
-    """The formula cannot be written in that language, or there is no such language; the message says why."""
+    """The model cannot be written in this language, or there is no such language; the message has the reason."""

@@ -1,10 +1,8 @@
 """A formula for a spreadsheet, over the cells A2, B2, ….
 
-A spreadsheet has errors instead of infinities and NaN, and they spread by themselves.  But an empty cell counts as 0,
-the number 0.1234567890123456 loses its last digit when it is read, and (-8)^(1/3) is -2.
+A spreadsheet has errors instead of infinities and NaN, which propagate.  But an empty cell is 0, constants of more
+than 15 digits are truncated, and (-8)^(1/3) is -2.
 """
-
-from __future__ import annotations
 
 import math
 from decimal import ROUND_DOWN, Context
@@ -16,13 +14,13 @@ from fouriertree.export.tree import whole_tree
 from fouriertree.expr.catalogue import ATOM
 from fouriertree.model import Model
 
-#: what Excel takes
+#: limits of Excel: characters, and nested parentheses
 LONGEST, MOST_BRACKETS = 8192, 64
 DIGITS = 15
 
 
 def literal(value: float) -> tuple[str, float]:
-    """The number, as a sum of two if it has more digits than a spreadsheet reads.
+    """The constant, as a sum of two if it has more digits than a spreadsheet reads.
 
     >>> literal(0.1 + 0.2)[0]
     '(0.3+5.55111512312578E-17)'
@@ -32,7 +30,7 @@ def literal(value: float) -> tuple[str, float]:
     if value == 0.0:  # there is no -0
         return "0", ATOM
     first = float(f"{value:.{DIGITS}g}")
-    if math.isinf(first):  # rounded upwards beyond the largest number
+    if math.isinf(first):  # rounded up beyond the largest float
         first = float(Context(prec=DIGITS, rounding=ROUND_DOWN).create_decimal(value))
     rest = value - first
     text = shortest(first) if rest == 0.0 else f"{shortest(first)}{shortest(rest, plus='+')}"
@@ -49,7 +47,7 @@ EXCEL = Language("Excel", "excel", literal, lines=False, deepest=10**9, longest=
 
 
 def write(model: Model) -> str:
-    """The formula on the first line, and then one line for every cell: which column belongs there."""
+    """The formula on the first line, and then one line per cell with its feature."""
     tree = whole_tree(model)
     columns = columns_of(model, tree)
     cells = {column.number: f"{letters(i)}2" for i, column in enumerate(columns)}
@@ -76,7 +74,7 @@ def letters(column: int) -> str:
 
 
 def check(formula: str) -> None:
-    """ExportError if the formula is too long or too deep for Excel."""
+    """Raise ExportError if the formula is too long or too deep for Excel."""
     EXCEL.check_length(formula)
     depth = deepest = 0
     for character in formula:
@@ -84,6 +82,6 @@ def check(formula: str) -> None:
         deepest = max(deepest, depth)
     if deepest > MOST_BRACKETS:
         raise ExportError(
-            f"Excel takes {MOST_BRACKETS} brackets within each other, and this formula needs {deepest};"
-            " choose a shorter one"
+            f"Excel takes {MOST_BRACKETS} nested parentheses, and this formula needs {deepest};"
+            " choose a shorter equation"
         )

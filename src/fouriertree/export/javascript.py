@@ -1,7 +1,5 @@
 """JavaScript source, for browsers and for Node."""
 
-from __future__ import annotations
-
 from fouriertree.export.language import Language, literals
 from fouriertree.export.names import comments
 from fouriertree.export.prepared import checked_function, prepared
@@ -11,7 +9,7 @@ JAVASCRIPT = Language("JavaScript", "javascript", literals("Infinity", "NaN"))
 
 
 def write(model: Model, function: str = "predict") -> str:
-    """A function of one number for every column that the formula mentions."""
+    """A function of scalars, one for every feature of the expression."""
     columns, code = prepared(model, JAVASCRIPT)
     name = checked_function(function)
     lines = [

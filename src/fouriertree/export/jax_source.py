@@ -1,6 +1,4 @@
-"""A JAX function of the numbers of the formula and the data."""
-
-from __future__ import annotations
+"""A JAX function of the constants and coefficients of a model, and of the data."""
 
 from typing import Any
 
@@ -11,7 +9,7 @@ from fouriertree.model import Model
 
 
 def write(model: Model) -> str:
-    """Source of `predict(parameters, X)`, with X (…, n_columns) the columns of the fit, and of its `PARAMETERS`."""
+    """Source of `predict(parameters, X)`, with the features X (…, n_features) of the fit, and of its `PARAMETERS`."""
     columns, code, numbers = trainable(model, "JAX", "jax", 'jnp.array(float("{value}"))')
     value = code.value if columns else f"jnp.broadcast_to({code.value}, X.shape[:-1])"
     lines = [
@@ -33,7 +31,7 @@ def write(model: Model) -> str:
 def function(model: Model) -> tuple[Any, Any]:
     """(function of parameters and X, parameters).
 
-    In double precision only after `jax.config.update("jax_enable_x64", True)`, as everything in JAX.
+    It is in double precision only after `jax.config.update("jax_enable_x64", True)`.
     """
     try:
         import jax.numpy as jnp

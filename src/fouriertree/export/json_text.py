@@ -1,6 +1,4 @@
-"""JSON from which `Model.from_json` makes the same model."""
-
-from __future__ import annotations
+"""JSON, which `Model.from_json` inverts."""
 
 import json
 
@@ -9,10 +7,10 @@ from fouriertree.model import Model
 
 
 def write(model: Model) -> str:
-    """Names and terms; operators of your own go by their names."""
+    """Names and terms; custom operators are stored by name."""
     try:
         text = json.dumps(model.to_json(), indent=1, ensure_ascii=False, allow_nan=False)
     except ValueError:
-        raise ExportError("JSON has no infinities and no NaN, and a coefficient is one") from None
-    # Halves of characters cannot be encoded, but JSON has an escape for them, which is Python's own.
+        raise ExportError("JSON has no infinities and no NaN, but a coefficient is not finite") from None
+    # Surrogates cannot be encoded, but JSON has the same escape for them as Python.
     return text.encode("utf-8", "backslashreplace").decode() + "\n"

@@ -1,4 +1,4 @@
-"""Words that a column cannot be called in generated code: the same for all languages, so that it is called one way."""
+"""Reserved identifiers in generated code: the same for all languages, so that a feature has one identifier."""
 
 import re
 
@@ -31,9 +31,9 @@ methods nan ones otherwise parfor persistent pi properties real size spmd true u
 unwind_protect_cleanup zeros
 """
 R = "F FALSE NA NULL T TRUE c ifelse length next pmax pmin q repeat suppressWarnings t"
-#: of the generated code itself, and of the modules that it needs
+#: identifiers of the generated code, and of its modules
 OURS = "X formula jax jnp math maximum minimum np numpy parameters power predict result self sympy torch y"
-#: languages whose functions have names of their own, outside of any module
+#: languages whose functions are called without a module
 _BARE = ("python", "c", "julia", "matlab", "r", "javascript", "jax")
 _CALLED = re.compile(r"(?<![\w.:])([A-Za-z]\w*)(?=\()")
 

@@ -1,6 +1,4 @@
-"""One printer for all languages; the table of operators has the templates."""
-
-from __future__ import annotations
+"""One printer for all languages; the templates are in the table of operators."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -12,10 +10,10 @@ from fouriertree.expr.catalogue import ATOM, CATALOGUE, UNARY, Primitive
 from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
 from fouriertree.expr.operators.forms import Absent, AnyForm, Form
 
-#: levels of operators in one line; parsers have limits, and readers too
+#: levels of operators in one line; parsers have limits
 DEEPEST = 24
 
-#: arithmetic as most languages write it: what C writes without a function
+#: arithmetic in the notation of most languages: operators that C writes without a function
 ARITHMETIC: dict[str, Form] = {
     row.name: form
     for row in CATALOGUE.values()
@@ -26,15 +24,15 @@ ARITHMETIC: dict[str, Form] = {
 def calls(names: str, pattern: str = "{name}({a})") -> dict[str, Form]:
     """Functions of one argument: ``operator`` or ``operator=name``, separated by spaces."""
     pairs = [word.partition("=")[::2] for word in names.split()]
-    return {name: Form(pattern.replace("{name}", theirs or name)) for name, theirs in pairs}
+    return {name: Form(pattern.replace("{name}", called or name)) for name, called in pairs}
 
 
-#: a number such that it is read back exactly, and how strongly it binds
+#: the exact text of a constant, and its precedence
 Literal = Callable[[float], tuple[str, float]]
 
 
 def literals(inf: str, nan: str, number: Callable[[float], str] = repr) -> Literal:
-    """Numbers that start with a minus sign where they are negative."""
+    """Literals that start with a minus sign if they are negative."""
 
     def literal(value: float) -> tuple[str, float]:
         if math.isnan(value):
@@ -47,25 +45,25 @@ def literals(inf: str, nan: str, number: Callable[[float], str] = repr) -> Liter
 
 @dataclass(frozen=True)
 class Language:
-    """How numbers are written, and what the parser takes; how operators are written is declared in their entries."""
+    """The literals and limits of a language; the notation of operators is declared in their entries."""
 
     name: str
-    #: the key of the forms in the entries of operators, or a table by operator for a language that is not there
+    #: the key of the forms in the entries of operators, or a mapping from operators to forms
     forms: str | Mapping[str, Form]
     literal: Literal
-    #: whether lines that name a part can stand before the formula
+    #: whether subtrees can be assigned to variables in lines before the result
     lines: bool = True
-    #: else how a part is named within it: (text with the name, the name, its value) -> text
+    #: otherwise a local variable: (text with the variable, the variable, its value) -> text
     let: Callable[[str, str, str], str] | None = None
     deepest: int = DEEPEST
     longest: int | None = None  #: characters
     brackets: tuple[str, str] = ("(", ")")
 
     def form(self, row: Primitive, last: float | None) -> Form:
-        """The template of an operator; `last` is its last argument if that is a number."""
+        """The template of an operator; `last` is its last argument if that is a constant."""
         form = self.declared(row)
         if last is not None and math.isfinite(last) and last != 0.0:
-            # Where a language needs a guard for powers, it needs less of it if it knows the exponent.
+            # Guards of powers are shorter for a constant exponent.
             return (form.whole if last.is_integer() else form.broken) or form
         return form
 
@@ -78,22 +76,23 @@ class Language:
     def check_length(self, text: str) -> None:
         if self.longest is not None and len(text) > self.longest:
             raise ExportError(
-                f"{self.name} takes formulas of {self.longest} characters, and this one has more; choose a shorter one"
+                f"{self.name} takes formulas of {self.longest} characters, and this one has more;"
+                " choose a shorter equation"
             )
 
 
 def absence(language: str, row: Primitive, form: AnyForm | None) -> ExportError:
-    """What to raise where an operator has no form in a language."""
-    own = ", an operator of your own" if row.opcode >= USER_OPCODE_START else ""
+    """The error for an operator without a form in a language."""
+    custom = ", a custom operator" if row.opcode >= USER_OPCODE_START else ""
     reason = f": {form.reason}" if isinstance(form, Absent) else ""
     return ExportError(
-        f"{language} has no {row.name}{own}{reason}; choose a formula without it, or export to JSON"
+        f"{language} has no {row.name}{custom}{reason}; choose an equation without it, or export to JSON"
     )
 
 
 @dataclass(frozen=True)
 class Code:
-    """What to compute first, under names, and then the value of the formula."""
+    """Variables to compute first, and then the value of the expression."""
 
     parts: tuple[tuple[str, str], ...]
     value: str
@@ -104,19 +103,19 @@ class Code:
 class Piece:
     text: str
     binding: float
-    depth: int = 0  #: levels of operators, or of brackets where no lines can stand before the formula
-    value: float | None = None  #: of a number
+    depth: int = 0  #: levels of operators, or of parentheses in languages without lines
+    value: float | None = None  #: of a constant
 
 
 def written(
     tree: Expression, columns: Mapping[int, str], language: Language, taken: Iterable[str] = ()
 ) -> Code:
-    """The tree in that language; `columns` is how its columns are written there, `taken` are their names."""
+    """The tree in a language; `columns` are the texts of its features, `taken` are identifiers in use."""
     return _Writer(language, columns, set(taken)).run(tree)
 
 
 class _Writer:
-    """Reads the postfix program with a stack of texts, so that depth is no limit."""
+    """Converts the postfix program with a stack of texts, so that depth is not limited."""
 
     def __init__(self, language: Language, columns: Mapping[int, str], taken: set[str]) -> None:
         self.language = language
@@ -154,24 +153,24 @@ class _Writer:
             for name, value in bound.items():
                 text = self.language.let(text, name, value)
         self.language.check_length(text)
-        # A minus sign in front is one of the whole.
+        # A leading minus sign determines the precedence of the whole text.
         binding = min(form.binding, placed["a"].binding) if form.text.startswith("{a}") else form.binding
         return Piece(text, ATOM if bound else binding, max(piece.depth for piece in placed.values()))
 
     def _placed(self, form: Form, place: str, argument: Piece, needed: float, bound: dict[str, str]) -> Piece:
-        """The argument as it stands in the form, and how deep the form is because of it."""
+        """The text of an argument in the form, with the depth that it gives the form."""
         depth = argument.depth
         if form.repeats(place) and depth > 0:
             argument = self._once(argument, bound)
             depth = 0 if self.language.lines else depth + 1
         inside = argument.binding < needed
         text = argument.text.join(self.language.brackets) if inside else argument.text
-        # What comes first and has no brackets is no deeper than it was, for a parser that sees no end of it.
+        # A leading argument without parentheses adds no depth in a parser.
         first = form.text.startswith(f"{{{place}}}") and not inside and not self.language.lines
         return Piece(text, ATOM if inside else argument.binding, depth + (not first))
 
     def _once(self, piece: Piece, bound: dict[str, str]) -> Piece:
-        """What to write instead of a part that is to be written more than once."""
+        """A variable for a subtree that occurs more than once."""
         if self.language.lines:
             return self._named(piece)
         if self.language.let is None:
@@ -186,7 +185,7 @@ class _Writer:
         if not self.language.lines:
             raise ExportError(
                 f"{self.language.name} takes formulas of {self.language.deepest} levels, and this one has more;"
-                " choose a shorter one"
+                " choose a shorter equation"
             )
         self.parts.append((self._new_name(), piece.text))
         return Piece(self.parts[-1][0], ATOM)

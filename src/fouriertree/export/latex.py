@@ -1,6 +1,4 @@
-"""LaTeX, for what stands between dollar signs."""
-
-from __future__ import annotations
+"""LaTeX, for math mode."""
 
 import re
 
@@ -9,13 +7,9 @@ from fouriertree.export.names import columns_of
 from fouriertree.export.tree import whole_tree
 from fouriertree.expr.catalogue import ATOM, PRODUCT
 from fouriertree.expr.operators.forms import NEGATIVE
+from fouriertree.expr.symbolic import escaped
 from fouriertree.model import Model
 
-#: characters that LaTeX reads as commands
-SPECIAL = str.maketrans(
-    {c: f"\\{c}" for c in "%&#$_{}"}
-    | {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
-)
 _LETTERS = """
 alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega
 Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega
@@ -35,18 +29,11 @@ def literal(value: float) -> tuple[str, float]:
     return (f"-{text}", NEGATIVE) if value < 0.0 else (text, PRODUCT if exponent else ATOM)
 
 
-LATEX = Language(
-    "LaTeX",
-    "latex",
-    literal,
-    lines=False,
-    deepest=10**9,
-    brackets=(r"\left(", r"\right)"),
-)
+LATEX = Language("LaTeX", "latex", literal, lines=False, deepest=10**9, brackets=(r"\left(", r"\right)"))
 
 
 def write(model: Model) -> str:
-    """The formula, after a comment on every operator that mathematics has no sign for."""
+    """The expression, after a comment on every operator without a standard notation."""
     tree = whole_tree(model)
     columns = {column.number: symbol(column.name) for column in columns_of(model, tree)}
     code = written(tree, columns, LATEX)
@@ -54,7 +41,7 @@ def write(model: Model) -> str:
 
 
 def symbol(name: str) -> str:
-    r"""A column as a symbol if it is a letter, with a number or not, or the name of one; and else as text.
+    r"""A feature as a symbol if its name is a letter, a letter and an index, or a Greek letter; otherwise as text.
 
     >>> [symbol(name) for name in ["x12", "m", "alpha", "top_speed"]]
     ['x_{12}', 'm', '\\alpha', '\\text{top\\_speed}']
@@ -63,5 +50,4 @@ def symbol(name: str) -> str:
         return f"{match[1]}_{{{match[2]}}}"
     if re.fullmatch("[A-Za-z]", name):
         return name
-    printable = "".join(c if c.isprintable() else " " for c in name)
-    return f"\\{name}" if name in GREEK else f"\\text{{{printable.translate(SPECIAL)}}}"
+    return f"\\{name}" if name in GREEK else f"\\text{{{escaped(name)}}}"

@@ -1,10 +1,8 @@
-r"""Formulas as presentation MathML, from the LaTeX forms of operators.
+r"""Expressions as presentation MathML, from the LaTeX forms of operators.
 
-A LaTeX template such as ``\frac{{a}}{{b}}`` is translated once into one of MathML, and the same printer fills it.
-So an operator declares its notation once; where it declares a form for "mathml", that is LaTeX, too.
+A LaTeX template such as ``\frac{{a}}{{b}}`` is translated once to MathML, and the same printer fills it.  So an
+operator declares its notation once; a form for "mathml" is LaTeX, too.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Mapping
@@ -23,20 +21,20 @@ _TOKEN = re.compile(
     r"|\d+(?:\.\d+)?|[A-Za-z]|[-+^{}&=<>,]|\s+"
 )
 _SIGNS = {r"\cdot": "⋅", "-": "−", r"\infty": "∞"}
-#: characters: cases within cases double the text at every level
+#: characters: nested cases double the text at every level
 LONGEST = 100_000
 _WORD = re.compile(r"\\(?:operatorname|mathrm)\{(.*)\}|\\([A-Za-z]+)")
 
 
 def translated(latex: str) -> str:
-    r"""The elements of MathML for LaTeX as the table of operators has it; the places {a} and {b} stay.
+    r"""The MathML elements for a LaTeX template; the placeholders {a} and {b} are kept.
 
     >>> translated(r"\frac{1}{{a}}")
     '<mfrac><mrow><mn>1</mn></mrow><mrow>{a}</mrow></mfrac>'
     """
     tokens = _TOKEN.findall(latex)
     if "".join(tokens) != latex:
-        raise ValueError(f"{latex!r} is not the LaTeX that can be translated")
+        raise ValueError(f"{latex!r} is not in the subset of LaTeX that can be translated")
     return _Translator([token for token in tokens if not token.isspace()]).run()
 
 
@@ -69,7 +67,7 @@ class _Translator:
         return "".join(pieces)
 
     def _group(self) -> str:
-        """What stands in braces, as one element; a place needs none."""
+        """A group in braces, as one element; a placeholder needs no braces."""
         if self.tokens[self.at] in ("{a}", "{b}"):
             return f"<mrow>{self._take()}</mrow>"
         self._take("{")
@@ -94,7 +92,7 @@ class _Translator:
         return _leaf(token)
 
     def _cases(self) -> str:
-        r"""\begin{cases} … & … \\ … & … \end{cases} as a brace with a line for each case."""
+        r"""\begin{cases} … & … \\ … & … \end{cases} as a brace with one line per case."""
         lines, end = "", ""
         while end != r"\end{cases}":
             value = self._until("&")
@@ -116,7 +114,7 @@ def _leaf(token: str) -> str:
         return f"<mi>{sign}</mi>" if sign == "∞" else f"<mo>{escape(sign)}</mo>"
     word = _WORD.fullmatch(token)
     name = token if word is None else word[1] or word[2]
-    # Upright, unlike a column of that name.
+    # Upright, unlike a feature of that name.
     upright = ' mathvariant="normal"' if token.startswith(r"\mathrm") else ""
     return f"<mi{upright}>{name}</mi>"
 
@@ -125,13 +123,13 @@ def _leaf(token: str) -> str:
 def _form(row: Primitive) -> Form:
     declared = row.forms.get("mathml") or row.forms.get("latex")
     if not isinstance(declared, Form):
-        # An operator of one's own is a function with a name.
+        # A custom operator is written as a named function.
         declared = Form(rf"\operatorname{{{row.name}}}\left({ARGUMENTS[row.arity]}\right)")
     return replace(declared, text=translated(declared.text))
 
 
 def literal(value: float) -> tuple[str, float]:
-    """A number as LaTeX writes it."""
+    """A constant in the notation of LaTeX."""
     text, binding = latex_literal(value)
     return translated(text), binding
 
@@ -154,5 +152,5 @@ MATHML = _MathML(
 
 
 def typeset(tree: Expression, columns: Mapping[int, str]) -> str:
-    """The elements of a formula; `columns` has those of its columns."""
+    """The elements of an expression; `columns` are those of its features."""
     return written(tree, columns, MATHML).value

@@ -1,10 +1,8 @@
-"""A MATLAB function file, which Octave reads as well.
+"""A MATLAB function file, also for Octave.
 
-There, log(-1), sqrt(-1), asin(2) and (-8)^(1/3) are complex, and min and max leave NaN out: functions of their own
-give the real value or NaN.
+In MATLAB, log(-1), sqrt(-1), asin(2) and (-8)^(1/3) are complex, and min and max ignore NaN: helper functions give the
+real value or NaN.
 """
-
-from __future__ import annotations
 
 from fouriertree.export.language import Language, literals
 from fouriertree.export.names import comments
@@ -15,7 +13,7 @@ MATLAB = Language("MATLAB", "matlab", literals("Inf", "NaN"))
 
 
 def write(model: Model, function: str = "predict") -> str:
-    """The file `predict.m`: a function of arrays of one shape, one for every column that the formula mentions."""
+    """The file `predict.m`: a function of arrays of one shape, one for every feature of the expression."""
     columns, code = prepared(model, MATLAB)
     names = [column.identifier for column in columns]
     lines = [

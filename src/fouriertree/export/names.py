@@ -1,6 +1,4 @@
-"""Column names, which may be any text, as identifiers and inside of comments."""
-
-from __future__ import annotations
+"""Feature names, which may be any text, as identifiers and in comments."""
 
 import json
 import re
@@ -13,26 +11,28 @@ from fouriertree.export.keywords import RESERVED
 from fouriertree.expr import Expression
 from fouriertree.model import Model
 
-#: MATLAB cuts names after 63 characters
+#: characters; MATLAB truncates identifiers after 63
 LONGEST = 40
-#: names of parts and of functions in generated code
+#: identifiers of variables and functions in generated code
 OURS = re.compile(r"t[0-9]+|\w+_(or|with)_nan")
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column that the formula mentions."""
+    """A feature of the expression."""
 
-    number: int  #: its place in the data
+    number: int  #: its index in X
     name: str
     identifier: str  #: its name in generated code
 
 
 def columns_of(model: Model, tree: Expression) -> list[Column]:
-    """The columns of the tree in their order, each with an identifier of its own."""
+    """The features of the tree in order, with unique identifiers."""
     numbers = tree.columns
     if model.names is not None and numbers and numbers[-1] >= len(model.names):
-        raise ExportError(f"the formula uses column x{numbers[-1]}, but has only {len(model.names)} name(s)")
+        raise ExportError(
+            f"the expression uses feature x{numbers[-1]}, but has only {len(model.names)} name(s)"
+        )
     names = [f"x{number}" if model.names is None else str(model.names[number]) for number in numbers]
     identifiers = unique(
         identifier(name) or f"x{number}" for name, number in zip(names, numbers, strict=True)
@@ -49,18 +49,18 @@ def identifier(name: str) -> str:
     word = re.sub(r"[^A-Za-z0-9]+", "_", without_marks(name)).strip("_")[:LONGEST].strip("_")
     if not word:
         return ""
-    # Words in capitals are macros in C more often than not.
+    # Names in capitals are often macros in C.
     clear = word[0].isalpha() and word not in RESERVED and not (word.isupper() and len(word) > 1)
     return word if clear and not OURS.fullmatch(word) else f"x_{word}"
 
 
 def without_marks(name: str) -> str:
-    """é is e with a mark."""
+    """The name without diacritics: é becomes e."""
     return "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
 
 
 def unique(words: Iterable[str]) -> Iterator[str]:
-    """The words, with a number where one has been there."""
+    """The words, with a number appended to repeated ones."""
     taken: set[str] = set()
     for word in words:
         free, count = word, 1
@@ -72,7 +72,7 @@ def unique(words: Iterable[str]) -> Iterator[str]:
 
 
 def shown(name: str) -> str:
-    r"""The name in double quotes and on one line: it can end no comment and no script, and hide nothing.
+    r"""The name in double quotes on one line, escaped so that it cannot end a comment or a script.
 
     >>> print(shown('a "b"\n*/ c'))
     "a \"b\"\n* / c"
@@ -86,5 +86,5 @@ def shown(name: str) -> str:
 
 
 def comments(prefix: str, columns: Iterable[Column]) -> list[str]:
-    """One line of comment for every column, from its identifier to its name."""
+    """One comment line per feature, with its identifier and its name."""
     return [f"{prefix}   {column.identifier} = {shown(column.name)}" for column in columns]

@@ -1,7 +1,5 @@
 """An ONNX graph in double precision."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,12 +13,12 @@ from fouriertree.expr.opcodes import CONST, VAR
 from fouriertree.expr.operators.forms import Nodes
 from fouriertree.model import Model
 
-#: the oldest operator set with all that is used here
+#: the oldest operator set with all operators that are used here
 OPSET, IR_VERSION = 17, 8
 
 
 class Graph:
-    """Nodes and constants, as they are added."""
+    """A graph under construction: nodes and constants."""
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []
@@ -28,7 +26,7 @@ class Graph:
         self._numbers: dict[str, str] = {}
 
     def node(self, operator: str, *inputs: str, **attributes: Any) -> str:
-        """The name of the result."""
+        """Add a node; return the name of its output."""
         from onnx import helper
 
         name = f"v{len(self.nodes)}"
@@ -57,7 +55,7 @@ class Graph:
 
 
 def write(model: Model) -> bytes:
-    """A model with the input X (n_rows, n_columns), the columns of the fit, and the output y (n_rows), in float64."""
+    """A float64 model with the input X (n_rows, n_features), the features of the fit, and the output y (n_rows,)."""
     try:
         from onnx import TensorProto, checker, helper
     except ImportError:

@@ -1,6 +1,4 @@
-"""What every language starts from: the tree, its columns, and the lines of a function."""
-
-from __future__ import annotations
+"""The common first step of all languages: the tree, its features, and its code."""
 
 import re
 
@@ -11,19 +9,19 @@ from fouriertree.export.names import Column, columns_of
 from fouriertree.export.tree import whole_tree
 from fouriertree.model import Model
 
-#: what a function may be called although no column is
+#: reserved identifiers that are allowed for the function
 FUNCTIONS = frozenset({"predict", "formula", "y", "result"})
 
 
 def prepared(model: Model, language: Language) -> tuple[list[Column], Code]:
-    """The columns, and the formula over their identifiers."""
+    """The features, and the code over their identifiers."""
     tree = whole_tree(model)
     columns = columns_of(model, tree)
     return columns, written(tree, {column.number: column.identifier for column in columns}, language)
 
 
 def checked_function(name: str) -> str:
-    """The name of a function, which goes into code as it is."""
+    """A valid name of the function."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in RESERVED - FUNCTIONS:
         raise ExportError(f"a function cannot be called {name!r}; use letters, digits and underscores")
     return name

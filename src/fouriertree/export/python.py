@@ -1,6 +1,4 @@
-"""Python source that needs NumPy and nothing else."""
-
-from __future__ import annotations
+"""Python source that needs only NumPy."""
 
 from fouriertree.export.language import Language, literals
 from fouriertree.export.names import comments
@@ -11,7 +9,7 @@ PYTHON = Language("Python", "python", literals("np.inf", "np.nan"))
 
 
 def write(model: Model, function: str = "predict") -> str:
-    """A function of the columns that the formula mentions: numbers, or arrays of one shape."""
+    """A function of the features of the expression: scalars, or arrays of one shape."""
     columns, code = prepared(model, PYTHON)
     names = [column.identifier for column in columns]
     lines = [

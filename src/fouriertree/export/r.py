@@ -1,7 +1,5 @@
 """R source without packages."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 
@@ -12,7 +10,7 @@ from fouriertree.model import Model
 
 
 def number(value: float) -> str:
-    """A decimal number where R is sure to read the same one, and else a hexadecimal one."""
+    """A decimal literal if R reads it exactly, otherwise a hexadecimal one."""
     text = repr(value)
     return text if reads_back(value) else value.hex()
 
@@ -20,8 +18,8 @@ def number(value: float) -> str:
 def reads_back(value: float) -> bool:
     """Whether R reads back repr(value) exactly.
 
-    R takes the digits as one whole number and then multiplies or divides by a power of ten: in 64 bits or, on some
-    processors, in 53, and in both cases rounds to 53 at the end.
+    R reads the digits as one integer and then multiplies or divides by a power of ten, in 64 bits or, on some
+    processors, in 53, and rounds to 53 bits at the end.
     """
     _, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
     whole = int("".join(map(str, digits)))
@@ -32,7 +30,7 @@ def reads_back(value: float) -> bool:
 
 
 def rounded(value: Fraction, bits: int) -> Fraction:
-    """The nearest number with that many bits."""
+    """The nearest float with this number of bits."""
     if value == 0:
         return value
     unit = Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() - bits)
@@ -45,7 +43,7 @@ R = Language("R", "r", literals("Inf", "NaN", number))
 
 
 def write(model: Model, function: str = "predict") -> str:
-    """A function of vectors, one for every column that the formula mentions."""
+    """A function of vectors, one for every feature of the expression."""
     columns, code = prepared(model, R)
     names = [column.identifier for column in columns]
     lines = [

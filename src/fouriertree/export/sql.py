@@ -1,10 +1,8 @@
 """An SQL expression, or a query, in three dialects.
 
-No dialect computes quite as IEEE says, so what has no finite value is NULL here, an infinity where the database
-keeps one, and never another number.
+No dialect follows IEEE arithmetic, so a value that is not finite is NULL, or infinite where the database has
+infinities, and never another number.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 
@@ -15,27 +13,22 @@ from fouriertree.export.names import columns_of
 from fouriertree.export.tree import whole_tree
 from fouriertree.model import Model
 
-#: brackets within each other: the parser of SQLite keeps 100 words, of which a bracket can need seven
+#: nested parentheses: the parser stack of SQLite has 100 entries, of which a parenthesis can need seven
 DEEPEST_SQLITE, DEEPEST = 12, 100
 
 
 def subquery(text: str, name: str, value: str) -> str:
-    """`text`, in which `name` stands for `value`: SQL has no other way to compute a part once."""
+    """`text`, in which `name` is `value`: SQL has no other local variables."""
     return f"(SELECT {text} FROM (SELECT {value} AS {name}) AS s_{name})"
 
 
 def with_exponent(value: float) -> str:
-    """A number that DuckDB takes for a double: without an exponent it would be a decimal."""
+    """A literal of type double in DuckDB: without an exponent it would be a decimal."""
     return repr(value) if "e" in repr(value) else f"{value!r}e0"
 
 
 SQLITE = Language(
-    "SQL (sqlite)",
-    "sqlite",
-    literals("9e999", "NULL"),
-    lines=False,
-    let=subquery,
-    deepest=DEEPEST_SQLITE,
+    "SQL (sqlite)", "sqlite", literals("9e999", "NULL"), lines=False, let=subquery, deepest=DEEPEST_SQLITE
 )
 DUCKDB = Language(
     "SQL (duckdb)",
@@ -64,15 +57,15 @@ class Dialect:
     column: str  #: a column as a double
 
     def quoted(self, name: str) -> str:
-        """A name as an identifier, which ends where it should."""
+        """A name as a quoted identifier."""
         if "\0" in name or not name or any("\ud800" <= c <= "\udfff" for c in name):
             raise ExportError(f"{self.language.name} has no columns called {shortened(name)}; rename it")
         return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
 
 
 DIALECTS = {
-    # If there is no such column, SQLite takes "speed" for a text, and a text for 0; `speed` is always a column.
-    # A missing value is often an empty text there.
+    # If there is no such column, SQLite reads "speed" as a text, and a text as 0; `speed` is always a column.
+    # Missing values are often empty texts in SQLite.
     "sqlite": Dialect(SQLITE, "`", "CAST(NULLIF({name}, '') AS REAL)"),
     "duckdb": Dialect(DUCKDB, '"', "CAST({name} AS DOUBLE)"),
     "postgresql": Dialect(POSTGRESQL, '"', "CAST({name} AS float8)"),
@@ -80,7 +73,7 @@ DIALECTS = {
 
 
 def write(model: Model, dialect: str, table: str | None = None) -> str:
-    """The formula as an expression; or, with a table, as the query of its values."""
+    """An SQL expression; with a table, the query of its values."""
     chosen = DIALECTS[dialect]
     tree = whole_tree(model)
     columns = columns_of(model, tree)

@@ -1,6 +1,4 @@
-"""A PyTorch module whose parameters are the numbers of the formula."""
-
-from __future__ import annotations
+"""A PyTorch module whose parameters are the constants and coefficients of a model."""
 
 from typing import Any
 
@@ -11,7 +9,7 @@ from fouriertree.model import Model
 
 
 def write(model: Model) -> str:
-    """Source of a module `Formula`, called on X (…, n_columns) with the columns of the fit; the values are (…)."""
+    """Source of a module `Formula`: from the features X (…, n_features) of the fit to values (…)."""
     columns, code, numbers = trainable(model, "PyTorch", "torch", 'X.new_tensor(float("{value}"))')
     value = code.value if columns else f"({code.value}).expand(X.shape[:-1])"
     lines = [
@@ -37,7 +35,7 @@ def write(model: Model) -> str:
 
 
 def module(model: Model) -> Any:
-    """The module itself: an instance of `torch.nn.Module`."""
+    """An instance of the module."""
     try:
         import torch  # noqa: F401 - the source needs it
     except ImportError:

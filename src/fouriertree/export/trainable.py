@@ -1,6 +1,4 @@
-"""What PyTorch and JAX have in common: the numbers of the formula become parameters."""
-
-from __future__ import annotations
+"""Common to PyTorch and JAX: constants and coefficients become parameters."""
 
 import math
 
@@ -12,7 +10,7 @@ from fouriertree.model import Model
 
 
 def trainable(model: Model, name: str, key: str, other: str) -> tuple[list[Column], Code, list[float]]:
-    """Columns, formula and the numbers c[0], c[1], … in it; `other` is how infinities and NaN are written."""
+    """Features, code, and the parameters c[0], c[1], … in it; `other` is the template of infinities and NaN."""
     numbers: list[float] = []
 
     def literal(value: float) -> tuple[str, float]:

@@ -1,6 +1,4 @@
-"""The whole model as one tree that a language can print: with the value of `Model.predict`, bit by bit."""
-
-from __future__ import annotations
+"""The model as one tree for printing, with the values of `Model.predict`, bit for bit."""
 
 import numpy as np
 
@@ -12,10 +10,10 @@ Token = tuple[int, int, float]
 
 
 def whole_tree(model: Model) -> Expression:
-    """Σ coefficient · expression, in the order of `predict`; parts without columns are numbers.
+    """Σ coefficient · expression, in the order of `predict`; constant subtrees are evaluated.
 
-    `Model.expression` reads better, as its coefficients stand at the first factor.  But (c·a)·b overflows where
-    c·(a·b) does not, and exported code is to agree on such rows, too.
+    `Model.expression` is easier to read, since it multiplies the first factor by the coefficient.  But (c·a)·b may
+    overflow where c·(a·b) does not, and exported code must agree on such rows, too.
 
     >>> from fouriertree.expr import parse
     >>> print(whole_tree(Model((2.0, -1.0, -3.0), (parse("x0*x1"), parse("sin(x0)"), parse("1")))))
@@ -33,7 +31,7 @@ def whole_tree(model: Model) -> Expression:
 
 
 def sign(coefficient: float, expression: Expression) -> float:
-    """Negative where a minus sign in front of the term would save one inside."""
+    """Negative if the term is written with a minus sign in front."""
     return coefficient * expression.constants[0] if expression.op[-1] == CONST else coefficient
 
 
@@ -44,7 +42,7 @@ def term(coefficient: float, expression: Expression) -> Expression:
 
 
 def folded(expression: Expression) -> Expression:
-    """The expression with its parts that have no column computed: no language must divide 1 by 0 when it compiles.
+    """The expression with constant subtrees evaluated, so that no compiler divides 1 by 0.
 
     >>> from fouriertree.expr import parse
     >>> folded(parse("x0 + exp(0)/2"))
@@ -62,7 +60,7 @@ def folded(expression: Expression) -> Expression:
             value = float(row.reference(*(np.array([argument[-1][2]]) for argument in arguments))[0])
             result = [(CONST, 0, value)]
         else:
-            # The longest list grows in place: a deep tree is not copied at every level.
+            # The list is extended in place, so that a deep tree is not copied at every level.
             result = arguments[0]
             for more in (*arguments[1:], [token]):
                 result.extend(more)

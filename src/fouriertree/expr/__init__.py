@@ -1,4 +1,4 @@
-"""Expressions and the operators that they are made of."""
+"""Expressions and their operators."""
 
 from fouriertree.expr.calculus import differentiate
 from fouriertree.expr.expression import Expression

@@ -1,10 +1,8 @@
 """Compiled drawing of random trees from a counter-based stream.
 
-Every random number is a hash of (seed, candidate, counter), and node number k of a tree uses the counters 2k − 1
-and 2k: a candidate is the same tree in any batch, in any order, on any thread.
+Every random number is a hash of (seed, candidate, counter), and node k of a tree uses the counters 2k − 1 and 2k:
+a candidate is the same tree in any batch, in any order, on any thread.
 """
-
-from __future__ import annotations
 
 from typing import Any
 
@@ -54,10 +52,10 @@ def below(bits: Any, n: Any) -> Any:
 def write_token(
     at: Any, function: Any, key: Any, node: Any, bits: Any, grammar: Any, op: Any, arg: Any, const: Any
 ) -> Any:
-    """Write a random function or leaf; its number of arguments.
+    """Write a random function or leaf; return its number of arguments.
 
-    Upper 32 bits choose the function, bits 1 to 31 the kind of leaf (bit 0 is the caller's coin); the second
-    number of the node is the column or the constant.
+    The upper 32 bits select the function, bits 1 to 31 the kind of leaf; the caller uses bit 0.  The second random
+    number of the node gives the feature or the constant.
     """
     opcodes, arities, n_columns, constant_share, low, high = grammar
     more = random_bits(key, 2 * node)
@@ -74,11 +72,11 @@ def write_token(
 def draw_tree(
     key: Any, levels: int, lo: int, full: bool, grammar: Any, op: Any, arg: Any, const: Any, end: int, pending: Any
 ) -> int:  # fmt: skip
-    """Write a tree of at most `levels` levels whose last token stands before `end`; where its first token stands.
+    """Write a tree of at most `levels` levels whose last token is at end − 1; return the index of its first token.
 
     A full tree has functions on every level but the last; otherwise a node is a function above level `lo`, and from
     there on with probability ½.  Tokens are written backwards: a root before its arguments, the last argument first,
-    is postfix order from the end.  `pending` is room for levels + 1 depths.
+    is postfix order from the end.  `pending` is a buffer for levels + 1 depths.
     """
     pending[0] = 0
     top, node = 0, 0
@@ -89,7 +87,7 @@ def draw_tree(
         bits = random_bits(key, 2 * node - 1)
         willing = full or depth < lo or (bits & _ONE) == _ONE
         children = write_token(end, depth < levels - 1 and willing, key, node, bits, grammar, op, arg, const)
-        # Both slots are written whatever the arity: a branch would cost more than a store.
+        # Both slots are written for any arity: a branch is slower than a store.
         pending[top] = depth + 1
         pending[top + 1] = depth + 1
         top += children - 1
@@ -100,7 +98,7 @@ def draw_tree(
 def draw_ramped(
     key: Any, lo: int, hi: int, grammar: Any, op: Any, arg: Any, const: Any, end: int, pending: Any
 ) -> Any:
-    """Ramped half-and-half: levels uniform in lo…hi, full or growing with equal chance."""
+    """Ramped half-and-half: levels uniform in lo…hi, full or grow with probability ½ each."""
     head = random_bits(key, 0)
     levels = lo + below(head, hi - lo + 1)
     return draw_tree(key, levels, lo, (head & _ONE) == _ONE, grammar, op, arg, const, end, pending)
@@ -110,7 +108,7 @@ def draw_ramped(
 def draw_depth_first(
     seed: int, first: int, lo: int, hi: int, grammar: Any, op: Any, arg: Any, const: Any, start: Any, count: Any
 ) -> int:  # fmt: skip
-    """Ramped half-and-half into an arena, from its end; the number of trees drawn before it was full."""
+    """Ramped half-and-half into an arena, from its end; return the number of trees that fit."""
     pending = np.empty(hi + 2, np.int64)
     free = op.shape[0]
     for i in range(start.shape[0]):
@@ -127,7 +125,7 @@ def draw_breadth_first(
     seed: int, first: int, p: float, lo: int, hi: int, grammar: Any, op: Any, arg: Any, const: Any, start: Any,
     count: Any,
 ) -> int:  # fmt: skip
-    """Algorithm 2 of the paper: nodes in breadth-first order, then laid out in postfix order from the arena's end."""
+    """Algorithm 2 of the paper: nodes in breadth-first order, then written in postfix order from the arena's end."""
     room = (1 << (hi + 1)) - 1
     node_op, node_arg, node_const = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room)
     depth, child = np.empty(room + 2, np.int64), np.empty(room, np.int64)
@@ -147,7 +145,7 @@ def draw_breadth_first(
         while node < known:
             d = depth[node]
             bits = random_bits(key, 2 * node + 1)
-            # The coin needs more than one bit for a general p, and none that chooses the function.
+            # A general p needs more than one bit, and bits other than those that select the function.
             coin = np.float64(random_bits(~key, node) >> _S11) * _UNIT < chance
             function = d < lo or (d < limit and coin)
             n_children[node] = write_token(

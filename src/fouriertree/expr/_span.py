@@ -1,10 +1,8 @@
 """Compiled degree and number of terms of trees that are polynomials, with coefficients modulo a prime.
 
-A coefficient that is not zero vanishes modulo the prime 2³¹ − 1 with a chance of about 5e-10; exact arithmetic
-(`fouriertree.expr.polynomial`) is the oracle in the tests.
+A nonzero coefficient vanishes modulo the prime 2³¹ − 1 with a probability of about 5e-10; exact arithmetic
+(`fouriertree.expr.polynomial`) is the reference in the tests.
 """
-
-from __future__ import annotations
 
 from typing import Any
 
@@ -22,13 +20,13 @@ LARGEST_DEGREE = 20_000
 
 @njit(inline="always", error_model="numpy")
 def combined_degree(op: Any, a: Any, b: Any) -> Any:
-    """Degree of a product, sum or difference; degrees double with every level, so beyond the limit they stay."""
+    """Degree of a product, sum or difference; clipped, since degrees double with every level."""
     return min(a + b, 2 * LARGEST_DEGREE) if op == MUL else max(a, b)
 
 
 @kernel
 def degree_of(op: Any, first: int, last: int, stack: Any) -> int:
-    """Degree of a tree of + − * over x and constants, if nothing cancels; `stack` is room for its values."""
+    """Degree of a tree of + − * over x and constants, without cancellation; `stack` is a buffer."""
     top = -1
     for t in range(first, last):
         o = op[t]
@@ -43,7 +41,7 @@ def degree_of(op: Any, first: int, last: int, stack: Any) -> int:
 
 @kernel
 def span_size(op: Any, const: Any, first: int, last: int, height: int) -> int:
-    """Number of powers of x with a coefficient other than zero; −1 above the largest degree."""
+    """Number of powers of x with a nonzero coefficient; −1 above the largest degree."""
     degrees = np.zeros(height + 1, np.int64)
     degree = degree_of(op, first, last, degrees)
     if degree > LARGEST_DEGREE:

@@ -1,4 +1,4 @@
-"""Python's signs on expressions: ``x + 1``, ``2 * x``, ``x**2``, ``-x`` build trees."""
+"""Python's operators on expressions: ``x + 1``, ``2 * x``, ``x**2``, ``-x`` build trees."""
 
 from collections.abc import Callable
 from numbers import Real
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 class Arithmetic:
-    """The signs, in terms of ``apply(operator, *arguments)``; a base class of Expression and nothing else."""
+    """Operator overloading in terms of ``apply(operator, *arguments)``: a mixin of Expression only."""
 
     __slots__ = ()
-    # NumPy scalars then leave `np.float64(2) * e` to the expression.
+    # Then `np.float64(2) * e` calls `Expression.__rmul__`.
     __array_ufunc__: Final = None
 
     apply: ClassVar[Callable[..., "Expression"]]
@@ -42,7 +42,7 @@ class Arithmetic:
         return self._build("div", other, self)
 
     def __pow__(self, other: "Expression | float") -> "Expression":
-        # As in formulas: x^2 is square(x) and x^3 is cube(x).
+        # As in `parse`: x^2 is square(x) and x^3 is cube(x).
         if isinstance(other, Real) and other in (2, 3):
             return self._build("square" if other == 2 else "cube", self)
         return self._build("pow", self, other)
@@ -57,6 +57,6 @@ class Arithmetic:
         if all(isinstance(operand, Arithmetic | Real) for operand in operands):
             tree: Expression = type(self).apply(operator, *operands)
             return tree
-        # Python then raises its usual TypeError, which names both types.
+        # Python then raises a TypeError with both types.
         declined: Expression = NotImplemented
         return declined

@@ -1,4 +1,4 @@
-"""Symbolic derivatives: the chain rule over the derivative formulas in the table of operators."""
+"""Symbolic derivatives: the chain rule with the derivatives declared in the table of operators."""
 
 from functools import lru_cache
 
@@ -14,11 +14,19 @@ _ZERO, _ONE = Expression.constant(0.0), Expression.constant(1.0)
 
 
 def differentiate(expression: Expression, column: int) -> Expression:
-    """The derivative of `expression` with respect to a column, with sums and products by 0 and 1 folded away.
+    """The partial derivative ∂e/∂x_i, with sums and products by 0 and 1 folded.
 
-    It is right almost everywhere: abs, min and max get a one-sided slope at their kinks, and the protected
-    operators the slope of the plain ones.
+    It is exact almost everywhere: abs, min and max have a one-sided derivative at their kinks, and protected operators
+    have the derivative of the plain ones.
 
+    Parameters
+    ----------
+    expression : Expression
+    column : int
+        The index i of the feature.
+
+    Examples
+    --------
     >>> from fouriertree.expr.parse import parse
     >>> differentiate(parse("sin(x0^2)*x1 - 1"), 0)
     Expression('x1*(cos(x0^2)*(2.0*x0))')
@@ -41,7 +49,7 @@ def differentiate(expression: Expression, column: int) -> Expression:
 def _chain_rule(
     row: Primitive, arguments: list[tuple[Expression, Expression]], known: PrimitiveSet
 ) -> Expression:
-    """Sum over the arguments of (partial derivative) * (slope of the argument)."""
+    """Sum over the arguments of (partial derivative) · (derivative of the argument)."""
     values = [value for value, _ in arguments]
     total = _ZERO
     for k, (_, slope) in enumerate(arguments):
@@ -53,7 +61,7 @@ def _chain_rule(
 
 @lru_cache(maxsize=256)
 def _partial(row: Primitive, k: int, known: PrimitiveSet) -> Expression:
-    """The formula by argument k over the columns a, b: with the operator itself for its value."""
+    """The derivative by argument k as an expression of a and b: the value v is replaced by the operator itself."""
     arguments = [Expression.variable(i) for i in range(row.arity)]
     return substituted(
         partial_derivative(row, k, known), [*arguments, Expression.apply(row, *arguments)], _plain
@@ -61,12 +69,12 @@ def _partial(row: Primitive, k: int, known: PrimitiveSet) -> Expression:
 
 
 def _plain(row: Primitive, *arguments: Expression) -> Expression:
-    """finite(t) is t: what it leaves out is a matter of gradients."""
+    """finite(t) is t: infinite derivatives are replaced in gradients only."""
     return arguments[0] if row is FINITE else Expression.apply(row, *arguments)
 
 
 def _fold(row: Primitive, *arguments: Expression) -> Expression:
-    """The operator on its arguments, or what it equals for constants, zeros and ones."""
+    """The operator on its arguments, simplified for constants, zeros and ones."""
     if all(tree.op[-1] == CONST for tree in arguments):
         value = float(row.reference(*(tree.const for tree in arguments))[0])
         if np.isfinite(value):
@@ -78,7 +86,7 @@ def _fold(row: Primitive, *arguments: Expression) -> Expression:
 
 
 def _product(a: Expression, b: Expression) -> Expression | None:
-    """What derivatives write for the sake of rounding, as algebra: inv(p)·p^q = p^(q − 1), (1 − u)(1 + u) = 1 − u²."""
+    """Products that derivatives contain for accuracy, simplified: inv(p)·p^q = p^(q − 1), (1 − u)(1 + u) = 1 − u²."""
     if (int(a.op[-1]), int(b.op[-1])) not in ((INV, POW), (SUB, ADD)):
         return None
     first, second = ([e.subtree(i) for i in e.children(e.size - 1)] for e in (a, b))
@@ -87,7 +95,7 @@ def _product(a: Expression, b: Expression) -> Expression | None:
         exponent = _fold(known.by_opcode(SUB), second[1], _ONE)
         return _fold(known.by_opcode(POW), second[0], exponent)
     if first == second and _is(first[0], 1.0):
-        # With u but once, the bounds of a certificate are narrower.
+        # With a single occurrence of u, the bounds of a certificate are tighter.
         return Expression.apply(
             known.by_opcode(SUB), _ONE, Expression.apply(known.by_opcode(SQUARE), first[1])
         )

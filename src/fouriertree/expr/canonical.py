@@ -1,6 +1,6 @@
-"""Formulas in a settled form: like terms together, numbers in front, powers as powers, and nothing twice.
+"""Canonical form of expressions: like terms and equal factors collected, coefficients in front.
 
-A formula of fifteen tokens takes about a tenth of a millisecond:
+An expression of fifteen tokens takes about a tenth of a millisecond:
 
     python -m timeit -s "from fouriertree.expr import parse; from fouriertree.expr.canonical import canonical" \
         -s "e = parse('2*x0*sin(x1 + 2*x1)/(x0*x2) - 3*x2')" "canonical(e)"
@@ -18,7 +18,7 @@ from fouriertree.expr.catalogue import BY_OPCODE
 from fouriertree.expr.expression import Expression
 from fouriertree.expr.normal.functions import Algebra
 from fouriertree.expr.normal.powers import Piece
-from fouriertree.expr.normal.values import ZERO, Unsettled, Value, checked, scaled, smallest_size
+from fouriertree.expr.normal.values import ZERO, NoNormalForm, Value, checked, scaled, smallest_size
 from fouriertree.expr.normal.writer import Writer
 from fouriertree.expr.opcodes import (
     ABS,
@@ -42,23 +42,23 @@ from fouriertree.expr.simplify import LARGEST_SIZE
 
 Codes = frozenset[int]
 
-_COSTS = {row.opcode: row.complexity for row in BY_OPCODE.values()}
-#: operators by which the rules go, and not only the writing
+_COMPLEXITIES = {row.opcode: row.complexity for row in BY_OPCODE.values()}
+#: operators that determine which rules apply
 _DECISIVE = frozenset((ABS, SQRT, POW))
-#: with so few bases a formula is not deep
+#: with at most this many bases, recursion is not too deep
 _SHALLOW = 40
-#: joining roots may show something new to the next reading, but not for long
-_ROUNDS = 4
+#: passes at most: joined roots may allow further simplifications
+_MAX_PASSES = 4
 
 
 def canonical(
     expression: Expression, allowed: PrimitiveSet | None = None, positive: Container[int] = ()
 ) -> Expression:
-    """The same function in a shorter, settled form.
+    """The canonical form of an expression.
 
-    It has the same values wherever `expression` and its parts are finite, if the columns in `positive` are positive,
-    and no greater complexity.  It is written with the operators in `allowed`, or with those of the expression and
-    the signs of arithmetic.
+    Its values are equal wherever `expression` and its subtrees are finite, if the features in `positive` are positive.
+    Its complexity is not greater.  It uses the operators in `allowed`; by default those of the expression, and
+    arithmetic.
 
     >>> from fouriertree.expr import parse
     >>> print(canonical(parse("x0*x1*2 + sqrt(4*x0^2*x1)/x1 - x1*x0"), positive=(0, 1)))
@@ -67,15 +67,30 @@ def canonical(
     if expression.size > LARGEST_SIZE:
         return expression
     piece = _piece_of(expression)
-    settled, _ = _settled(piece, expression.primitives, allowed, positive)
-    return expression if settled == piece else _expression_of(settled, expression.primitives)
+    found, _ = _canonical_form(piece, expression.primitives, allowed, positive)
+    return expression if found == piece else _expression_of(found, expression.primitives)
 
 
 def simplify(
     expression: Expression, allowed: PrimitiveSet | None = None, positive: Container[int] = ()
 ) -> Expression:
-    """The settled form of `canonical` where it has no more tokens, and otherwise the formula with its numbers computed.
+    """An equivalent expression with no more tokens: the canonical form, or else with constant subtrees evaluated.
 
+    Parameters
+    ----------
+    expression : Expression
+    allowed : PrimitiveSet, optional
+        The operators of the result; by default those of the expression, and arithmetic.
+    positive : container of int
+        Features that are known to be positive: sqrt(x²) is x for them.
+
+    Returns
+    -------
+    Expression
+        Equal to `expression` up to rounding wherever that and its subtrees are finite.
+
+    Examples
+    --------
     >>> from fouriertree.expr import parse
     >>> print(simplify(parse("x0*x1 + 2*x1*x0 - sin(x0)/sin(x0)")), simplify(parse("exp(x0)^2")))
     3.0*x0*x1 - 1.0 exp(x0)^2
@@ -83,10 +98,10 @@ def simplify(
     if expression.size > LARGEST_SIZE:
         return expression
     piece = _piece_of(expression)
-    settled, work = _settled(piece, expression.primitives, allowed, positive)
-    if len(settled) > len(piece):
-        settled = work.folded(piece)
-    return expression if settled == piece else _expression_of(settled, expression.primitives)
+    found, canonicalizer = _canonical_form(piece, expression.primitives, allowed, positive)
+    if len(found) > len(piece):
+        found = canonicalizer.folded(piece)
+    return expression if found == piece else _expression_of(found, expression.primitives)
 
 
 def rescaled(
@@ -95,10 +110,10 @@ def rescaled(
     allowed: PrimitiveSet | None = None,
     positive: Container[int] = (),
 ) -> Expression:
-    """The expression with every column x_i replaced by x_i / scales[i]: the same function of other units.
+    """The expression with every feature x_i replaced by x_i / scales[i]: the same function in other units.
 
-    Numbers are gathered, so that most of them disappear in those that were there.  Scales of columns in `positive`
-    are positive.
+    Constants are collected, so most scales merge with existing constants.  Scales of features in `positive` are
+    positive.
 
     >>> from fouriertree.expr import parse
     >>> print(rescaled(parse("3*x0^2*x1 + 1"), [2.0, 0.25]))
@@ -109,16 +124,16 @@ def rescaled(
         by = scales[~token] if isinstance(token, int) and token < 0 else 1.0
         piece += [1.0 / by, token, MUL] if by != 1.0 else [token]
     if expression.size <= LARGEST_SIZE:
-        piece, _ = _settled(piece, expression.primitives, allowed, positive)
+        piece, _ = _canonical_form(piece, expression.primitives, allowed, positive)
     return _expression_of(piece, expression.primitives)
 
 
 def split_number(
     expression: Expression, allowed: PrimitiveSet | None = None, positive: Container[int] = ()
 ) -> tuple[float, Expression]:
-    """(c, rest) with expression = c·rest, and rest in settled form with no number in front.
+    """(c, rest) with expression = c·rest, and rest in canonical form without a coefficient in front.
 
-    Of a sum, the number is the smallest of the coefficients: their quotients are left, and one bare term.
+    Of a sum, c is the smallest of the coefficients in size, so one term of rest has the coefficient ±1.
 
     >>> from fouriertree.expr import parse
     >>> number, rest = split_number(parse("2*x0*(-x1/4)"))
@@ -130,31 +145,31 @@ def split_number(
     """
     if expression.size > LARGEST_SIZE:
         return 1.0, expression
-    settled, work = _settled(_piece_of(expression), expression.primitives, allowed, positive)
-    number, rest = work.split(settled)
+    found, canonicalizer = _canonical_form(_piece_of(expression), expression.primitives, allowed, positive)
+    number, rest = canonicalizer.split(found)
     return number, _expression_of(rest, expression.primitives)
 
 
-def _settled(
+def _canonical_form(
     piece: Piece, primitives: PrimitiveSet, allowed: PrimitiveSet | None, positive: Container[int]
-) -> tuple[Piece, _Work]:
+) -> tuple[Piece, _Canonicalizer]:
     codes = _codes(piece, allowed)
     while True:
-        work = _Work(piece, primitives, codes, positive)
-        piece = work.settled(piece)
+        canonicalizer = _Canonicalizer(piece, primitives, codes, positive)
+        piece = canonicalizer.canonical_form(piece)
         if not codes & _DECISIVE:
-            return piece, work
+            return piece, canonicalizer
         left = codes if allowed is not None else _codes(piece, None)
-        # If all of a formula's roots are gone, it is settled as a formula without roots is.
+        # If no root is left, the rules for expressions without roots apply.
         if not (codes - left) & _DECISIVE:
-            return piece, work
+            return piece, canonicalizer
         codes = left
 
 
-class _Work:
-    """What settling one formula needs: the operators that are known, those that are allowed, the positive columns."""
+class _Canonicalizer:
+    """Computes canonical forms: with the known operators, the allowed ones, and the positive features."""
 
-    __slots__ = ("allowed", "costs", "positive", "primitives")
+    __slots__ = ("allowed", "complexities", "positive", "primitives")
 
     def __init__(
         self, piece: Piece, primitives: PrimitiveSet, allowed: Codes, positive: Container[int]
@@ -163,48 +178,50 @@ class _Work:
         self.allowed = allowed
         self.positive = positive
         users = [token for token in piece if isinstance(token, int) and token >= USER_OPCODE_START]
-        self.costs = (
-            _COSTS | {code: primitives.by_opcode(code).complexity for code in users} if users else _COSTS
+        self.complexities = (
+            _COMPLEXITIES | {code: primitives.by_opcode(code).complexity for code in users}
+            if users
+            else _COMPLEXITIES
         )
 
-    def settled(self, piece: Piece) -> Piece:
-        """The settled form, or the formula with its numbers computed where that is shorter or the only way."""
-        for _ in range(_ROUNDS):
+    def canonical_form(self, piece: Piece) -> Piece:
+        """The canonical form, or `folded` if that is less complex or there is no canonical form."""
+        for _ in range(_MAX_PASSES):
             try:
                 writer, found = self._once(piece)
-            except Unsettled:
+            except NoNormalForm:
                 return self.folded(piece)
             if found == piece:
                 break
-            if writer.cost(found) > writer.cost(piece):
+            if writer.complexity(found) > writer.complexity(piece):
                 return self.folded(piece)
             piece = found
-            # A root taken out of a logarithm may show it a product that it can take apart.
+            # Once a root is moved out of a logarithm, the logarithm of a product may split.
             if not (writer.regrouped or (LOG in self.allowed and SQRT in self.allowed)):
                 break
         return piece
 
     def split(self, piece: Piece) -> tuple[float, Piece]:
-        """(c, rest) of a settled formula."""
+        """(c, rest) of a canonical form."""
         algebra = self._algebra()
         try:
-            number, rest = _split(algebra.expanded(self._read(piece, algebra)))
+            coefficient, rest = _split(algebra.expanded(self._read(piece, algebra)))
             writer, found = self._written(algebra, rest)
-        except Unsettled:
+        except NoNormalForm:
             return 1.0, piece
-        return (number, found) if writer.cost(found) <= writer.cost(piece) else (1.0, piece)
+        return (coefficient, found) if writer.complexity(found) <= writer.complexity(piece) else (1.0, piece)
 
     def _once(self, piece: Piece) -> tuple[Writer, Piece]:
         algebra = self._algebra()
         return self._written(algebra, self._read(piece, algebra))
 
     def _written(self, algebra: Algebra, value: Value) -> tuple[Writer, Piece]:
-        writer, allowed = Writer(algebra, self.allowed, self.costs), self.allowed
+        writer, allowed = Writer(algebra, self.allowed, self.complexities), self.allowed
         if len(algebra.kinds) > _SHALLOW:
             writer.write_bases(value)
         found = writer.value(value)
         if not {token for token in found if type(token) is int and token > VAR} <= allowed:
-            raise Unsettled
+            raise NoNormalForm
         return writer, found
 
     def _algebra(self) -> Algebra:
@@ -219,27 +236,27 @@ class _Work:
         return p <= 6.0 and (p.is_integer() or ((2.0 * p).is_integer() and SQRT in self.allowed))
 
     def _read(self, piece: Piece, algebra: Algebra) -> Value:
-        """The value of a program, in normal form."""
+        """The normal form of a program."""
         stack: list[Value] = []
         for token in piece:
             if isinstance(token, float):
                 stack.append((checked(token), ()) if token else ZERO)
             elif token < 0:
-                stack.append(algebra.column(~token))
+                stack.append(algebra.feature(~token))
             elif token in _EXPONENTS:
                 stack[-1] = algebra.power(stack[-1], _EXPONENTS[token])
             elif token == NEG:
                 stack[-1] = scaled(stack[-1], -1.0)
             elif token in _ARITHMETIC:
                 b = stack.pop()
-                stack[-1] = _arithmetic(algebra, token, stack[-1], b)
+                stack[-1] = _apply_arithmetic(algebra, token, stack[-1], b)
             else:
                 row = self.primitives.by_opcode(token)
                 stack[-row.arity :] = [algebra.apply(row, stack[-row.arity :])]
         return stack[0]
 
     def folded(self, piece: Piece) -> Piece:
-        """The formula with every operator on numbers computed."""
+        """The program with constant subtrees evaluated."""
         stack: list[Piece] = []
         for token in piece:
             if isinstance(token, float) or token < 0:
@@ -260,7 +277,7 @@ _EXPONENTS = {SQRT: 0.5, SQUARE: 2.0, CUBE: 3.0, INV: -1.0}
 _ARITHMETIC = frozenset((ADD, SUB, MUL, DIV))
 
 
-def _arithmetic(algebra: Algebra, code: int, a: Value, b: Value) -> Value:
+def _apply_arithmetic(algebra: Algebra, code: int, a: Value, b: Value) -> Value:
     if code == MUL:
         return algebra.multiply(a, b)
     if code == DIV:
@@ -269,7 +286,7 @@ def _arithmetic(algebra: Algebra, code: int, a: Value, b: Value) -> Value:
 
 
 def _split(value: Value) -> tuple[float, Value]:
-    """(c, rest) with value = c·rest; of a sum, one term of rest is bare and one is positive."""
+    """(c, rest) with value = c·rest; of a sum, one term of rest has the coefficient ±1 and one is positive."""
     number, body = value
     if not isinstance(body, dict):
         return (number, (1.0, body)) if number else (1.0, ZERO)
@@ -280,8 +297,8 @@ def _split(value: Value) -> tuple[float, Value]:
 
 
 @lru_cache(maxsize=4096)
-def _natural(codes: Codes) -> Codes:
-    """The operators that a formula has, and those that come with them in writing."""
+def _default_codes(codes: Codes) -> Codes:
+    """The operators of an expression, and those that its canonical form may use."""
     found = codes | {ADD, SUB, MUL, NEG}
     if codes & {DIV, INV, POW}:
         found |= {DIV}
@@ -292,7 +309,7 @@ def _natural(codes: Codes) -> Codes:
 
 def _codes(piece: Piece, allowed: PrimitiveSet | None) -> Codes:
     if allowed is None:
-        return _natural(frozenset([token for token in piece if isinstance(token, int) and token > VAR]))
+        return _default_codes(frozenset([token for token in piece if isinstance(token, int) and token > VAR]))
     return frozenset([row.opcode for row in allowed])
 
 

@@ -1,7 +1,7 @@
 """The table of the built-in operators, in the order of their opcodes.
 
-Values follow IEEE arithmetic as NumPy does it (``div(1, 0) = inf``, ``log(-1) = nan``), without warnings. The entries
-are in `fouriertree.expr.operators`: all that the package knows about an operator is there, and nowhere else.
+Values follow IEEE arithmetic as in NumPy (``div(1, 0) = inf``, ``log(-1) = nan``), without warnings. The entries are
+in `fouriertree.expr.operators`: every property of an operator is declared there, and only there.
 
 >>> CATALOGUE["mul"].derivative
 ('b', 'a')
@@ -37,7 +37,7 @@ BY_OPCODE = {row.opcode: row for row in _ROWS}
 BY_SYMBOL = {row.symbol: row for row in _ROWS if row.symbol and row.arity == 2} | {"**": CATALOGUE["pow"]}
 
 if len(BY_OPCODE) < len(_ROWS) or max(BY_OPCODE) >= USER_OPCODE_START - 1:
-    # The interpreter keeps the arities of built-in operators in the bits of one signed number.
+    # The interpreter stores the arities of built-in operators in the bits of one signed integer.
     raise ValueError(f"opcodes of built-in operators must differ and lie below {USER_OPCODE_START - 1}")
 
 

@@ -1,6 +1,4 @@
-"""How complex a formula is: a number for every operator and leaf, added up."""
-
-from __future__ import annotations
+"""Complexity of expressions: the sum of the complexities of their operators and leaves."""
 
 from collections.abc import Mapping
 
@@ -13,20 +11,22 @@ from fouriertree.expr.primitives import PrimitiveSet
 
 
 class Complexity:
-    """The complexity of expressions, with numbers of your own for some operators.
+    """The complexity of expressions, with custom values for some operators.
 
     >>> from fouriertree.expr import parse
     >>> Complexity()(parse("sin(x0) + 1")), Complexity({"sin": 10})(parse("sin(x0) + 1"))
     (6, 13)
     """
 
-    def __init__(self, own: Mapping[str, int] | None = None, primitives: PrimitiveSet | None = None) -> None:
+    def __init__(
+        self, custom: Mapping[str, int] | None = None, primitives: PrimitiveSet | None = None
+    ) -> None:
         self._table = np.ones(USER_OPCODE_START, np.int64)
         for row in CATALOGUE.values():
             self._table[row.opcode] = row.complexity
         self._users: dict[int, int] = {}
         known = PrimitiveSet.catalogue() if primitives is None else PrimitiveSet.catalogue().union(primitives)
-        for name, value in (own or {}).items():
+        for name, value in (custom or {}).items():
             if not (isinstance(value, int) and value >= 1):
                 raise ValueError(
                     f"the complexity of {name!r} must be a whole number of at least 1; got {value!r}"

@@ -1,4 +1,4 @@
-"""User operators: a plain Python function, probed on awkward values and compiled by Numba where possible."""
+"""Custom operators: a Python function, tested on edge values and compiled by Numba where possible."""
 
 import inspect
 import itertools
@@ -17,7 +17,7 @@ from fouriertree.expr.operators.forms import AnyForm
 
 Function = Callable[..., Any]
 
-# Two different values per kind where there are two: an `if` on an array of one value would go unnoticed.
+# Two different values per kind where possible: an `if` on an array of one value raises no error.
 PROBES: dict[str, tuple[float, float]] = {
     "zeros": (0.0, -0.0),
     "ordinary values": (0.7, 3.2),
@@ -29,12 +29,12 @@ PROBES: dict[str, tuple[float, float]] = {
 }
 
 _next_opcode = itertools.count(USER_OPCODE_START)
-#: those in use: a notebook whose cell is run again makes new ones every time
+#: operators in use; weak, because rerunning a notebook cell makes new ones every time
 _by_uid: WeakValueDictionary[str, Primitive] = WeakValueDictionary()
 
 
 class _RaisedError(ValueError):
-    """The function raised; other faults (shape, type) are plain ValueErrors and end the registration."""
+    """The function raised an exception; a wrong shape or type is a plain ValueError."""
 
 
 def register(
@@ -47,12 +47,12 @@ def register(
     interval: Function | None = None,
     forms: Mapping[str, AnyForm] | None = None,
 ) -> Primitive:
-    """The operator for `function`; the same definition always gives the same operator in one process."""
+    """The operator for `function`; equal definitions give the same operator in one process."""
     definition = (name, function, arity, derivative, sympy, complexity, interval, dict(forms or {}))
     for known in _by_uid.values():
         if _definition(known) == definition:
             return known
-    primitive = _create(*definition, uid=uuid.uuid4().hex)
+    primitive = _create(definition, uid=uuid.uuid4().hex)
     if primitive.note:
         warnings.warn(primitive.note, UserWarning, stacklevel=3)
     return primitive
@@ -69,25 +69,16 @@ def restore(
     interval: Function | None = None,
     forms: Mapping[str, AnyForm] | None = None,
 ) -> Primitive:
-    """The operator of a pickle: the one that was pickled if this process knows it, else a new one."""
+    """The operator of a pickle: the registered one with its uid or definition, else a new one."""
     definition = (name, function, arity, derivative, sympy, complexity, interval, dict(forms or {}))
     for known in _by_uid.values():
         if known.uid == uid or _definition(known) == definition:
             return known
-    return _create(*definition, uid=uid)
+    return _create(definition, uid=uid)
 
 
-def _create(
-    name: str,
-    function: Function,
-    arity: int,
-    derivative: tuple[str, ...] | None,
-    sympy: Function | None,
-    complexity: int,
-    interval: Function | None,
-    forms: Mapping[str, AnyForm],
-    uid: str,
-) -> Primitive:
+def _create(definition: tuple[Any, ...], uid: str) -> Primitive:
+    name, function, arity, derivative, sympy, complexity, interval, forms = definition
     _check_arity(name, function, arity)
     reference, scalar, reason = _interpret(name, function, arity)
     note = f"{name} runs as NumPy (Numba could not compile it: {reason})" if scalar is None else ""
@@ -127,12 +118,12 @@ def _check_arity(name: str, function: Function, arity: int) -> None:
     except TypeError:
         reason = f"has arity={arity}, but its function cannot be called with {arity} argument(s)"
         raise ValueError(f"operator {name!r} {reason}") from None
-    except ValueError:  # Built-in functions may have no signature; probing finds a wrong count.
+    except ValueError:  # Built-in functions may have no signature; `_probe` detects a wrong count.
         return
 
 
 def _interpret(name: str, function: Function, arity: int) -> tuple[Reference, Any, str]:
-    """(reference on arrays, Numba dispatcher on scalars or None, why there is no dispatcher)."""
+    """(reference on arrays, Numba dispatcher on scalars or None, reason for None)."""
     scalar, reason = _compile(function, arity)
     try:
         reference = quiet(function)
@@ -140,7 +131,7 @@ def _interpret(name: str, function: Function, arity: int) -> tuple[Reference, An
     except _RaisedError:
         if _always_raises(function, arity):
             raise
-        # A function of one number: `if x > 0`, math.sin. Compiled it has the arithmetic of the engine.
+        # A function of scalars: `if x > 0`, math.sin. The compiled one has the arithmetic of the engine.
         if scalar is not None and not _disagreement(scalar, function, arity):
             reference = _loop(scalar, arity)
             _probe(name, reference, arity)
@@ -158,14 +149,14 @@ def _interpret(name: str, function: Function, arity: int) -> tuple[Reference, An
 
 
 def _probes(arity: int) -> Iterator[tuple[str, tuple[FloatArray, ...]]]:
-    """Every combination of kinds of values, as (its name, one array per argument)."""
+    """Every combination of kinds of values, as (name, one array per argument)."""
     for kinds in itertools.product(PROBES, repeat=arity):
         grid = np.meshgrid(*(np.array(PROBES[kind]) for kind in kinds), indexing="ij")
         yield " and ".join(kinds), tuple(axis.ravel() for axis in grid)
 
 
 def _probe(name: str, function: Function, arity: int) -> None:
-    """Raise ValueError unless `function` is an elementwise, repeatable function of float arrays."""
+    """Raise ValueError unless `function` is an elementwise, deterministic function of float arrays."""
     probes = list(_probes(arity))
     values = [_call(name, function, arguments, kind) for kind, arguments in probes]
     for (kind, arguments), value in zip(probes, values, strict=True):
@@ -188,7 +179,7 @@ def _call(name: str, function: Function, arguments: tuple[FloatArray, ...], kind
         raise ValueError(f"operator {name!r} returned {value.dtype} values on {kind}; it must return floats")
     if value.shape == ():
         raise ValueError(
-            f"operator {name!r} returned one number for an array; it must return one value per row"
+            f"operator {name!r} returned a scalar for an array; it must return one value per row"
         )
     if value.shape != copies[0].shape:
         shapes = f"shape {value.shape} on {kind} of shape {copies[0].shape}"
@@ -221,7 +212,7 @@ def _compile(function: Function, arity: int) -> tuple[Any, str]:
 
 
 def _loop(scalar: Any, arity: int) -> Reference:
-    """The elementwise reference of a compiled function of one or two numbers."""
+    """The elementwise reference of a compiled function of one or two scalars."""
     import numba
 
     def one(a: FloatArray) -> FloatArray:
@@ -240,7 +231,7 @@ def _loop(scalar: Any, arity: int) -> Reference:
 
 
 def _always_raises(function: Function, arity: int) -> bool:
-    """Whether the function fails on plain numbers too: its compiled form, where 1/0 is inf, would not show it."""
+    """Whether the function raises on scalars, too: its compiled form, where 1/0 is inf, does not raise."""
     rows = (row for _, arguments in _probes(arity) for row in zip(*arguments, strict=True))
     return all(_raises(function, tuple(map(float, row))) for row in rows)
 
@@ -268,7 +259,7 @@ def _same_at(scalar: Any, function: Function, row: tuple[float, ...]) -> bool:
         with np.errstate(all="ignore"):
             expected = function(*row)
     except Exception:
-        # math.exp(1e300) raises in Python and is inf when compiled: there is nothing to differ from.
+        # math.exp(1e300) raises in Python and is inf when compiled: there is no value to compare.
         return True
     try:
         return _close(scalar(*row), expected)
@@ -277,13 +268,13 @@ def _same_at(scalar: Any, function: Function, row: tuple[float, ...]) -> bool:
 
 
 def _close(found: Any, expected: Any) -> bool:
-    # Compiled and NumPy functions may round their last digits differently, and formulas amplify that.
+    # Compiled and NumPy functions may round differently, and expressions amplify that.
     with np.errstate(all="ignore"):
         return bool(np.allclose(found, expected, rtol=1e-8, atol=1e-12, equal_nan=True))
 
 
 def _first_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    # Numba opens with the name of its internal step; the reason is on the next line.
+    # Numba's first line is the name of its internal step; the reason is on the next line.
     informative = [line for line in lines if not line.startswith("Failed in")]
     return next(iter(informative or lines), type(error).__name__)

@@ -1,4 +1,4 @@
-"""`Expression`: an immutable postfix program whose subtrees are slices. It knows its tokens, and no data."""
+"""`Expression`: an immutable expression tree in postfix order, whose subtrees are slices."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Never
@@ -15,13 +15,24 @@ from fouriertree.expr.text import to_text
 
 IntArray = NDArray[np.int32]
 
-#: column and constant of an operator's token
-_NO_COLUMN, _NO_CONSTANT = np.zeros(1, np.int32), np.zeros(1)
+#: feature and constant of an operator's token
+_NO_FEATURE, _NO_CONSTANT = np.zeros(1, np.int32), np.zeros(1)
 
 
 class Expression(Arithmetic):
-    """A formula as three read-only arrays in postfix order: opcode, column index, constant.
+    """An immutable expression tree, as arrays of tokens in postfix order.
 
+    Expressions are built by `parse`, by `constant`, `variable` and `apply`, and by Python's arithmetic operators.
+
+    Parameters
+    ----------
+    op, arg, const : array_like of shape (n_tokens,)
+        Opcodes, indices of features (0 elsewhere), and values of constants (0 elsewhere).
+    primitives : PrimitiveSet, optional
+        The custom operators of the expression; built-in ones are always known.
+
+    Examples
+    --------
     >>> x = Expression.variable(0)
     >>> e = Expression.apply("sin", x**2) * 0.5 - 1
     >>> e
@@ -38,12 +49,12 @@ class Expression(Arithmetic):
     arg: IntArray
     const: FloatArray
     primitives: PrimitiveSet
-    _bits: tuple[bytes, bytes, bytes]  #: made when it is compared for the first time
+    _bits: tuple[bytes, bytes, bytes]  #: computed at the first comparison
 
     def __init__(
         self, op: ArrayLike, arg: ArrayLike, const: ArrayLike, primitives: PrimitiveSet | None = None
     ) -> None:
-        # Copies: a caller who changes an array later must not change a formula.
+        # Copies, because expressions are immutable.
         self._set(
             np.array(op, dtype=np.int32),
             np.array(arg, dtype=np.int32),
@@ -56,28 +67,24 @@ class Expression(Arithmetic):
     def unchecked(
         cls, op: IntArray, arg: IntArray, const: FloatArray, primitives: PrimitiveSet | None = None
     ) -> "Expression":
-        """An expression from arrays known to be a program; they become read-only and are not copied."""
+        """An expression from arrays that are a valid program; they are not copied and become read-only."""
         new = cls.__new__(cls)
         new._set(op, arg, const, PrimitiveSet.catalogue() if primitives is None else primitives)
         return new
 
     @classmethod
     def constant(cls, value: float) -> "Expression":
-        """A number as a formula."""
+        """A constant."""
         return cls([CONST], [0], [value])
 
     @classmethod
     def variable(cls, column: int) -> "Expression":
-        """A column, counted from 0, as a formula."""
+        """The feature with this index, from 0."""
         return cls([VAR], [column], [0.0])
 
     @classmethod
     def apply(cls, operator: str | Primitive, *arguments: "Expression | float") -> "Expression":
-        """The operator on its arguments; a user operator is found by name if an argument's set has it.
-
-        >>> Expression.apply("max", Expression.variable(0), 0.0)
-        Expression('max(x0, 0.0)')
-        """
+        """The operator applied to arguments; custom operators are found by name in the arguments' sets."""
         trees = [tree if isinstance(tree, Expression) else cls.constant(tree) for tree in arguments]
         primitives = catalogue = PrimitiveSet.catalogue()
         for tree in trees:
@@ -90,7 +97,7 @@ class Expression(Arithmetic):
             primitives = primitives.union(PrimitiveSet([row]))
         return cls.unchecked(
             np.concatenate([*(tree.op for tree in trees), np.array([row.opcode], np.int32)]),
-            np.concatenate([*(tree.arg for tree in trees), _NO_COLUMN]),
+            np.concatenate([*(tree.arg for tree in trees), _NO_FEATURE]),
             np.concatenate([*(tree.const for tree in trees), _NO_CONSTANT]),
             primitives,
         )
@@ -105,7 +112,7 @@ class Expression(Arithmetic):
 
     @property
     def depth(self) -> int:
-        """Number of levels: 1 for a leaf."""
+        """Number of levels; 1 for a leaf."""
         return postfix.depth(self._arities())
 
     @property
@@ -116,7 +123,7 @@ class Expression(Arithmetic):
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """The columns that occur, in order."""
+        """Indices of the features that occur, in order."""
         return tuple(np.unique(self.arg[self.op == VAR]).tolist())
 
     @property
@@ -131,13 +138,15 @@ class Expression(Arithmetic):
     def subtree(self, i: int) -> "Expression":
         """The subtree that ends at token i.
 
+        Examples
+        --------
         >>> (Expression.variable(0) + Expression.variable(1) * 2).subtree(3)
         Expression('x1*2.0')
         """
         return self.part(self.subtree_start(i), self._index(i) + 1)
 
     def part(self, start: int, end: int) -> "Expression":
-        """The tokens from `start` to before `end`, which must be a subtree."""
+        """The subtree with the tokens start, …, end − 1."""
         some = slice(start, end)
         return self.unchecked(self.op[some], self.arg[some], self.const[some], self.primitives)
 
@@ -164,7 +173,7 @@ class Expression(Arithmetic):
         )
 
     def evaluate(self, X: ArrayLike) -> FloatArray:
-        """Values on the rows of X (n_rows, n_columns), by the reference functions: float64[n_rows]."""
+        """Values (n_rows,) on the rows of X (n_rows, n_features), by NumPy."""
         rows = _table(X, self.columns)
         stack: list[FloatArray] = []
         for code, column, value in zip(self.op.tolist(), self.arg.tolist(), self.const.tolist(), strict=True):
@@ -175,35 +184,37 @@ class Expression(Arithmetic):
             else:
                 row = self.primitives.by_opcode(code)
                 stack[-row.arity :] = [row.reference(*stack[-row.arity :])]
-        # A bare column must not come back as a view of the caller's data.
+        # A single feature must not be returned as a view of X.
         return stack[0].copy() if self.size == 1 else stack[0]
 
     __call__ = evaluate
 
     def text(self, names: Sequence[str] | None = None, digits: int | None = None) -> str:
-        """The formula, over x0, x1, ... or column `names`; `parse` reads it back unless `digits` rounds it.
+        """The expression as text, over x0, x1, … or feature `names`; `parse` inverts it unless `digits` rounds.
 
+        Examples
+        --------
         >>> (Expression.variable(0) / 3).text(names=["my column"], digits=3)
         '`my column`/3'
         """
         return to_text(self, names, digits)
 
     def sympy(self, names: Sequence[str] | None = None) -> Any:
-        """The formula as a SymPy expression, with one symbol per column."""
+        """The SymPy expression, with one symbol per feature."""
         return symbolic.to_sympy(self, names)
 
     def latex(self, names: Sequence[str] | None = None) -> str:
-        """The formula as LaTeX, as SymPy prints it."""
+        """LaTeX, as SymPy prints it."""
         return symbolic.to_latex(self, names)
 
     def to_json(self) -> dict[str, str]:
-        """Plain data from which `from_json` makes an equal expression."""
+        """JSON data, which `from_json` inverts."""
         return {"text": self.text()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], primitives: PrimitiveSet | None = None) -> "Expression":
-        """The expression that `to_json` described; `primitives` knows operators of your own."""
-        from fouriertree.expr.parse import parse  # parse stands on this module
+        """The expression of `to_json`; `primitives` has its custom operators."""
+        from fouriertree.expr.parse import parse  # parse imports this module
 
         return parse(data["text"], primitives=primitives)
 
@@ -248,7 +259,7 @@ class Expression(Arithmetic):
         return i % self.size
 
     def _key(self) -> tuple[bytes, bytes, bytes]:
-        # Bits: 0.0 and -0.0 differ (1/x tells them apart), and a NaN equals itself whatever its payload.
+        # Bits: 0.0 and -0.0 differ (as 1/x does), and a NaN equals itself for any payload.
         if not hasattr(self, "_bits"):
             const = np.where(np.isnan(self.const), np.nan, self.const)
             object.__setattr__(self, "_bits", (self.op.tobytes(), self.arg.tobytes(), const.tobytes()))
@@ -258,16 +269,16 @@ class Expression(Arithmetic):
 def _table(X: ArrayLike, columns: Sequence[int]) -> FloatArray:
     rows = np.asarray(X, dtype=np.float64)
     if rows.ndim != 2:
-        hint = "; use X.reshape(-1, 1) for one column" if rows.ndim == 1 else ""
-        raise ValueError(f"X must have two dimensions (rows, columns), got shape {rows.shape}{hint}")
+        hint = "; use X.reshape(-1, 1) for one feature" if rows.ndim == 1 else ""
+        raise ValueError(f"X must have two dimensions (rows, features), got shape {rows.shape}{hint}")
     if columns and columns[-1] >= rows.shape[1]:
-        raise ValueError(f"the expression uses column x{columns[-1]}, but X has {rows.shape[1]} column(s)")
+        raise ValueError(f"the expression uses feature x{columns[-1]}, but X has {rows.shape[1]} feature(s)")
     return rows
 
 
 def _restore(
     op: IntArray, arg: IntArray, const: FloatArray, primitives: PrimitiveSet, names: Mapping[int, str]
 ) -> Expression:
-    """A pickled expression: built-in opcodes are fixed by the table, user operators are found by name."""
+    """A pickled expression: opcodes of built-in operators are fixed, custom operators are found by name."""
     codes = [primitives[names[code]].opcode if code in names else code for code in op.tolist()]
     return Expression(codes, arg, const, primitives)

@@ -1,9 +1,7 @@
 """Random trees: the paper's generate-composition, and the ramped half-and-half that its published runs used.
 
-A candidate is (seed, id): whoever draws it, in whatever batch, gets the same tree.
+A candidate is (seed, index): it is the same tree in any batch.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -23,9 +21,18 @@ MOST_LEVELS = 20
 
 @dataclass(frozen=True)
 class Grammar:
-    """What trees are made of: operators, columns, and constants drawn uniformly from an interval.
+    """The distribution of the nodes of random trees: operators and features are uniform.
 
-    A leaf is a constant with probability `constant_share`, otherwise one of the columns.
+    Parameters
+    ----------
+    primitives : PrimitiveSet
+        The operators; by default those of the paper.
+    n_columns : int, default=1
+        Number of features.
+    constant_share : float, default=0.5
+        Probability that a leaf is a constant, and not a feature.
+    constants : tuple of float, default=(-1, 1)
+        The interval of constants, which are uniform.
     """
 
     primitives: PrimitiveSet = field(default_factory=PrimitiveSet.paper)
@@ -34,18 +41,16 @@ class Grammar:
     constants: tuple[float, float] = (-1.0, 1.0)
 
     def packed(self) -> tuple[Any, ...]:
-        """The same as the compiled generators read it."""
+        """The grammar as arguments of the compiled generators."""
         low, high = self.constants
         if self.n_columns < 1 and self.constant_share < 1.0:
-            raise ValueError("there are no columns to draw leaves from; give data with at least one column")
+            raise ValueError("there are no features to draw leaves from; give data with at least one feature")
         if len(self.primitives) == 0:
-            raise ValueError("there are no operators to build trees from; name at least one")
+            raise ValueError("there are no operators to build trees from; give at least one")
         if not 0.0 <= self.constant_share <= 1.0:
             raise ValueError(f"constant_share must be a probability, from 0 to 1; got {self.constant_share}")
         if not -np.inf < low <= high < np.inf:
-            raise ValueError(
-                f"constants must be an interval (low, high) of finite numbers; got {self.constants}"
-            )
+            raise ValueError(f"constants must be a finite interval (low, high); got {self.constants}")
         return (
             self.primitives.opcodes, self.primitives.arities, self.n_columns,
             self.constant_share * 2.0**31, float(low), float(high),
@@ -57,10 +62,10 @@ class Grammar:
 
 
 class Generator(Protocol):
-    """Draws candidates by number."""
+    """Draws random trees by index."""
 
     def draw(self, grammar: Grammar, seed: int, first: int, n: int) -> Programs:
-        """Candidates first…first+n−1 of the stream `seed`."""
+        """Candidates first, …, first + n − 1 of the stream `seed`."""
         ...
 
     def expected_size(self, grammar: Grammar) -> float:
@@ -70,11 +75,18 @@ class Generator(Protocol):
 
 @dataclass(frozen=True)
 class RampedHalfAndHalf:
-    """Depth-first ramped half-and-half, as in the published runs.
+    """Ramped half-and-half (Koza), depth first, as in the published runs.
 
-    A tree has D levels at most, D uniform in lo…hi.  Half of the trees are full (functions on every level but the
-    last), half grow: a function above level lo, then with probability ½.
+    A tree has at most D levels, where D is uniform in lo, …, hi.  With probability ½ it is full: operators on every
+    level but the last.  Otherwise it grows: a node is an operator above level lo, and below with probability ½.
 
+    Parameters
+    ----------
+    lo, hi : int, default=1 and 10
+        The least and the largest limit of the number of levels.
+
+    Examples
+    --------
     >>> batch = RampedHalfAndHalf(1, 3).draw(Grammar(), seed=0, first=0, n=4)
     >>> [str(tree.text(digits=2)) for tree in batch] == [
     ...     str(RampedHalfAndHalf(1, 3).draw(Grammar(), 0, i, 1)[0].text(digits=2)) for i in range(4)]
@@ -85,7 +97,7 @@ class RampedHalfAndHalf:
     hi: int = 10
 
     def draw(self, grammar: Grammar, seed: int, first: int, n: int) -> Programs:
-        """Candidates first…first+n−1 of the stream `seed`."""
+        """Candidates first, …, first + n − 1 of the stream `seed`."""
         check_levels("lo", self.lo, 1, self.hi)
         check_levels("hi", self.hi, self.lo, MOST_LEVELS)
         packed = grammar.packed()
@@ -101,16 +113,23 @@ class RampedHalfAndHalf:
         for levels in range(self.lo, self.hi + 1):
             full = [1.0] * (levels - 1)
             grow = [1.0 if depth < self.lo else 0.5 for depth in range(levels - 1)]
-            sizes += [expected_nodes(chances, grammar.mean_arity) for chances in (full, grow)]
+            sizes += [expected_nodes(p, grammar.mean_arity) for p in (full, grow)]
         return float(np.mean(sizes))
 
 
 @dataclass(frozen=True)
 class GenerateComposition:
-    """Algorithm 2 of the paper, breadth first: l to u nested operators, functions with probability p or 1.
+    """Algorithm 2 of the paper, breadth first.
 
-    The limit ũ is uniform in l…u and p̃ is p or 1 with equal chance.  An operator nested in d others is a function
-    if d < l, with probability p̃ if l ≤ d < ũ, and a leaf otherwise.
+    The limit ũ is uniform in l, …, u, and p̃ is p or 1 with probability ½ each.  A node at depth d is an operator if
+    d < l, with probability p̃ if l ≤ d < ũ, and a leaf otherwise.
+
+    Parameters
+    ----------
+    p : float, default=0.5
+        Probability of an operator.
+    l, u : int, default=1 and 9
+        The least depth of leaves, and the largest depth.
     """
 
     p: float = 0.5
@@ -118,7 +137,7 @@ class GenerateComposition:
     u: int = 9
 
     def draw(self, grammar: Grammar, seed: int, first: int, n: int) -> Programs:
-        """Candidates first…first+n−1 of the stream `seed`."""
+        """Candidates first, …, first + n − 1 of the stream `seed`."""
         if not 0.0 <= self.p <= 1.0:
             raise ValueError(f"p must be a probability, from 0 to 1; got {self.p}")
         check_levels("l", self.l, 0, self.u)
@@ -136,8 +155,8 @@ class GenerateComposition:
         sizes = []
         for limit in range(self.l, self.u + 1):
             for p in (self.p, 1.0):
-                chances = [1.0 if depth < self.l else p for depth in range(limit)]
-                sizes.append(expected_nodes(chances, grammar.mean_arity))
+                probabilities = [1.0 if depth < self.l else p for depth in range(limit)]
+                sizes.append(expected_nodes(probabilities, grammar.mean_arity))
         return float(np.mean(sizes))
 
 
@@ -146,18 +165,18 @@ def check_levels(name: str, value: int, least: int, most: int) -> None:
         raise ValueError(f"{name} must be from {least} to {most}; got {value}")
 
 
-def expected_nodes(chances: list[float], arity: float) -> float:
-    """Mean size of a tree whose nodes at depth d are functions with probability chances[d]."""
+def expected_nodes(probabilities: list[float], arity: float) -> float:
+    """Mean size of a tree whose nodes at depth d are operators with probability probabilities[d]."""
     size = 1.0
-    for chance in reversed(chances):
-        size = 1.0 + chance * arity * size
+    for p in reversed(probabilities):
+        size = 1.0 + p * arity * size
     return size
 
 
 def fill_arena(
     fill: Callable[..., int], n: int, expected_size: float, largest: int, height: int, grammar: Grammar
 ) -> Programs:
-    """Call `fill` on an arena for n trees; again on one twice as large whenever the trees did not fit."""
+    """Call `fill` on an arena for n trees, and on a larger one until they fit."""
     capacity = largest + int(1.2 * n * expected_size)
     start, count = np.empty(n, np.int64), np.empty(n, np.int64)
     with announced("compiling the tree generator for this processor"):
@@ -171,7 +190,7 @@ def fill_arena(
 
 
 def trimmed(drawn: Programs) -> Programs:
-    """Without the unused beginning of the arena."""
+    """The programs without the unused beginning of the arena."""
     free = int(drawn.start.min(initial=len(drawn.op)))
     drawn.start[:] -= free
     return replace(drawn, op=drawn.op[free:], arg=drawn.arg[free:], const=drawn.const[free:])

@@ -1,33 +1,12 @@
-"""The engine's numbers for tokens: two leaves, the built-in operators, then user operators from 64 upward.
+"""Opcodes of tokens: two leaves, the built-in operators, and custom operators from 64 on.
 
-Plain integers, so that compiled kernels read them as constants; nothing is imported here.
+They are plain integers, which compiled kernels treat as constants.
 """
 
-CONST = 0
-VAR = 1
-ADD = 2
-SUB = 3
-MUL = 4
-DIV = 5
-PDIV = 6
-SIN = 7
-COS = 8
-TAN = 9
-EXP = 10
-LOG = 11
-PLOG = 12
-SQRT = 13
-SQUARE = 14
-CUBE = 15
-INV = 16
-NEG = 17
-ABS = 18
-TANH = 19
-ASIN = 20
-ACOS = 21
-ATAN = 22
-POW = 23
-MIN = 24
-MAX = 25
+CONST, VAR = 0, 1
+ADD, SUB, MUL, DIV, PDIV = 2, 3, 4, 5, 6
+SIN, COS, TAN, EXP, LOG, PLOG = 7, 8, 9, 10, 11, 12
+SQRT, SQUARE, CUBE, INV, NEG, ABS = 13, 14, 15, 16, 17, 18
+TANH, ASIN, ACOS, ATAN, POW, MIN, MAX = 19, 20, 21, 22, 23, 24, 25
 
 USER_OPCODE_START = 64

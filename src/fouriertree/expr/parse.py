@@ -1,7 +1,7 @@
-"""Formulas from text: `parse("sin(x0^2)*cos(x0) - 1")`.
+"""Expressions from text: `parse("sin(x0^2)*cos(x0) - 1")`.
 
-The parser is a shunting yard: what it puts out is the postfix program itself, and depth is no limit.
-From weak to strong: ``+ -``, ``* /``, unary ``-``, ``^`` (also ``**``; groups to the right). ``-2`` is a
+A shunting-yard parser: its output is the postfix program, and depth is not limited.
+Precedence, from low to high: ``+ -``, ``* /``, unary ``-``, ``^`` (also ``**``; groups to the right). ``-2`` is a
 constant, ``-2^2`` is -(2^2), ``x^2`` and ``x^3`` are square and cube.
 """
 
@@ -14,19 +14,19 @@ import numpy as np
 from fouriertree.expr.catalogue import BY_SYMBOL, CATALOGUE, POWER, Primitive
 from fouriertree.expr.expression import Expression
 from fouriertree.expr.opcodes import CONST, CUBE, POW, SQUARE, VAR
-from fouriertree.expr.primitives import COLUMN_NAME, CONSTANTS, PrimitiveSet, column_number, did_you_mean
+from fouriertree.expr.primitives import CONSTANTS, FEATURE_NAME, PrimitiveSet, column_number, did_you_mean
 from fouriertree.expr.text import quoted
 from fouriertree.expr.tokens import ParseError, Token, tokenize
 
 __all__ = ["ParseError", "parse"]
 
 _POWERS = {2.0: SQUARE, 3.0: CUBE}
-_LARGEST_COLUMN = int(np.iinfo(np.int32).max)
+_LARGEST_INDEX = int(np.iinfo(np.int32).max)
 
 
 @dataclass
 class _Open:
-    """An open parenthesis: of a call if it has an operator."""
+    """An open parenthesis; with an operator, that of a call."""
 
     position: int
     operator: Primitive | None = None
@@ -36,11 +36,24 @@ class _Open:
 def parse(
     text: str, names: Sequence[str] | None = None, primitives: PrimitiveSet | None = None
 ) -> Expression:
-    """The expression that `text` describes, over x0, x1, ... or column `names`.
+    """The expression of a formula in infix notation, such as ``sin(x0^2)*cos(x0) - 1``.
 
-    Names that are not plain words, or that mean something else in formulas, stand in backticks.
-    Built-in operators are always known; your own come with `primitives`.
+    Parameters
+    ----------
+    text : str
+        The formula, over the features x0, x1, … or `names`.
+    names : sequence of str, optional
+        Names of the features. A name that is not an identifier, or that has another meaning, is quoted by backticks.
+    primitives : PrimitiveSet, optional
+        Custom operators; built-in ones are always known.
 
+    Raises
+    ------
+    ParseError
+        If the formula is not valid; the message marks the position.
+
+    Examples
+    --------
     >>> parse("sin(x0^2)*cos(x0) - 1")
     Expression('sin(x0^2)*cos(x0) - 1.0')
     >>> parse("mass * `speed (m/s)`^2 / 2", names=["mass", "speed (m/s)"])
@@ -57,7 +70,7 @@ class _Parser:
         self.text = text
         self.names = None if names is None else {name: column for column, name in enumerate(names)}
         if names is not None and len(set(names)) != len(names):
-            raise ValueError("column names must be different from each other")
+            raise ValueError("feature names must be unique")
         self.primitives = primitives
         self.tokens = tokenize(text)
         self.next = 0
@@ -81,7 +94,7 @@ class _Parser:
         )
 
     def _value(self, token: Token) -> bool:
-        """Read where a value must come; True if the next token must be (the start of) a value too."""
+        """Read a token where a value is expected; True if a value must follow."""
         following = self.tokens[min(self.next, len(self.tokens) - 1)]
         if token.kind == "word" and following.text == "(":
             self.next += 1
@@ -95,7 +108,7 @@ class _Parser:
         if token.kind not in ("number", "word", "quoted"):
             self._no_value(token)
         number = self._constant(token)
-        leaf = (VAR, self._column(token), 0.0) if number is None else (CONST, 0, number)
+        leaf = (VAR, self._feature(token), 0.0) if number is None else (CONST, 0, number)
         self.program.append(leaf)
         return False
 
@@ -112,10 +125,10 @@ class _Parser:
         return False
 
     def _operator(self, token: Token) -> bool:
-        """Read where an operator must come; True if a value must follow."""
+        """Read a token where an operator is expected; True if a value must follow."""
         row = BY_SYMBOL.get(token.text)
         if row is not None:
-            # A power groups to the right: it waits for the power that comes after it.
+            # Powers are right-associative: a power stays pending until the next one is read.
             self._apply_pending(row.precedence + (row.precedence == POWER))
             self.pending.append(row)
         elif token.text in (",", ")"):
@@ -145,12 +158,12 @@ class _Parser:
         return False
 
     def _apply_pending(self, precedence: int) -> None:
-        """Emit the waiting signs that bind at least as strongly."""
+        """Emit the pending operators of at least this precedence."""
         while (
             self.pending and isinstance(row := self.pending[-1], Primitive) and row.precedence >= precedence
         ):
             self.pending.pop()
-            # In postfix order an exponent that ends in a constant is that constant.
+            # In postfix order, an exponent whose last token is a constant is that constant.
             shortcut = _POWERS.get(self.program[-1][2]) if self.program[-1][0] == CONST else None
             if row.opcode == POW and shortcut is not None:
                 self.program[-1] = (shortcut, 0, 0.0)
@@ -162,7 +175,7 @@ class _Parser:
             return self.primitives.find(word.text)
         except ValueError as error:
             reason = str(error)
-        if COLUMN_NAME.fullmatch(word.text) or word.text in CONSTANTS or word.text in (self.names or ()):
+        if FEATURE_NAME.fullmatch(word.text) or word.text in CONSTANTS or word.text in (self.names or ()):
             reason = f"{word.text} is a value, not an operator; write {word.text}*(...) for a product"
         self._fail(reason, word)
 
@@ -174,13 +187,13 @@ class _Parser:
     def _constant(self, token: Token) -> float | None:
         if token.kind == "number":
             return float(token.text)
-        # Printed formulas contain inf and nan, but never pi and e, so only these two are in doubt.
+        # Printed expressions contain inf and nan, but never pi and e, so only these two are ambiguous.
         if token.text in ("e", "pi") and token.text in (self.names or ()):
-            reason = f"{token.text} could be the constant or the column of that name"
-            self._fail(f"{reason}; write `{token.text}` in backticks for the column", token)
+            reason = f"{token.text} could be the constant or the feature of that name"
+            self._fail(f"{reason}; write `{token.text}` in backticks for the feature", token)
         return CONSTANTS.get(token.text)
 
-    def _column(self, token: Token) -> int:
+    def _feature(self, token: Token) -> int:
         if token.kind == "quoted":
             name = token.text[1:-1].replace("``", "`")
             return self._named(name, token)
@@ -189,10 +202,10 @@ class _Parser:
         if index is None:
             return self._named(token.text, token)
         if named is not None and named != index:
-            reason = f"{token.text} could be column number {index} or the column of that name"
+            reason = f"{token.text} could be feature {index} or the feature of that name"
             self._fail(f"{reason}; write `{token.text}` in backticks for the name", token)
-        if index > (_LARGEST_COLUMN if self.names is None else len(self.names) - 1):
-            self._fail(f"there is no column {token.text}; {self._columns_are()}", token)
+        if index > (_LARGEST_INDEX if self.names is None else len(self.names) - 1):
+            self._fail(f"there is no feature {token.text}; {self._features_are()}", token)
         return index
 
     def _named(self, name: str, token: Token) -> int:
@@ -201,17 +214,17 @@ class _Parser:
             return column
         if column is not None or name in self.primitives.names or name in CATALOGUE:
             hint = (
-                "write it in backticks for the column" if column is not None else "its arguments are missing"
+                "write it in backticks for the feature" if column is not None else "its arguments are missing"
             )
             self._fail(f"{name} is an operator; {hint}", token)
         suggestion = did_you_mean(name, [*(self.names or ()), *CONSTANTS, *CATALOGUE])
-        self._fail(f"unknown name {name!r}; {self._columns_are()}{suggestion}", token)
+        self._fail(f"unknown name {name!r}; {self._features_are()}{suggestion}", token)
 
-    def _columns_are(self) -> str:
+    def _features_are(self) -> str:
         if not self.names:
-            return "columns are x0, x1, ... or given names"
+            return "features are x0, x1, ... or given names"
         listed = list(self.names)
-        return "columns are " + ", ".join(listed[:6]) + (", ..." if len(listed) > 6 else "")
+        return "features are " + ", ".join(listed[:6]) + (", ..." if len(listed) > 6 else "")
 
     def _no_value(self, token: Token) -> Never:
         group = self.pending[-1] if self.pending else None

@@ -1,4 +1,4 @@
-"""Polynomials in normal form with exact rational coefficients, and the conversion of trees to them."""
+"""Polynomials with exact rational coefficients, and the conversion of trees to them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from fouriertree.expr import opcodes as op
 from fouriertree.expr.expression import Expression
 
-#: a power above this is refused instead of waited for
+#: larger exponents raise an error, because they would take too long
 LARGEST_EXPONENT = 1024
 
 
 @dataclass(frozen=True)
 class Polynomial:
-    """Σ numerators[i]/denominator · x**i, in lowest terms, no trailing zeros; integers, so that products are fast.
+    """Σ numerators[i]/denominator · x**i, in lowest terms, without trailing zeros; integers make products fast.
 
     >>> p = Polynomial.of([1, 0, Fraction(1, 2)])
     >>> print(p * p, "|", p.degree, p.span_size, p.integral(-1, 1))
@@ -114,7 +114,7 @@ def _term(coefficient: Fraction, exponent: int) -> str:
 
 
 def _trimmed(numerators: list[int], denominator: int) -> Polynomial:
-    """The one form that equal polynomials share: no trailing zeros, no common factor."""
+    """The unique form of a polynomial: no trailing zeros, no common factor."""
     while numerators and numerators[-1] == 0:
         numerators.pop()
     common = gcd(denominator, *numerators) if denominator != 1 else 1
@@ -124,7 +124,7 @@ def _trimmed(numerators: list[int], denominator: int) -> Polynomial:
 
 
 def normal_form(expression: Expression) -> Polynomial:
-    """The polynomial in x0 that a tree is, exactly; ValueError for a tree that is none.
+    """The polynomial in x0 that equals a tree, exactly; ValueError if there is none.
 
     >>> from fouriertree.expr import parse
     >>> print(normal_form(parse("(x0 + 1)*(x0 - 1) + 2")))

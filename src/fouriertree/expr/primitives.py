@@ -1,4 +1,4 @@
-"""`PrimitiveSet`: the ordered selection of operators that a generator draws from and an engine evaluates."""
+"""`PrimitiveSet`: the operators that expressions are made of, in order."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,25 +16,25 @@ from fouriertree.expr.operators.forms import LANGUAGES, PLACE, AnyForm, Form
 __all__ = ["CONSTANTS", "Primitive", "PrimitiveSet", "did_you_mean"]
 
 CONSTANTS = {"pi": pi, "e": e, "inf": inf, "nan": nan}
-COLUMN_NAME = re.compile(r"x[0-9]+")
+FEATURE_NAME = re.compile(r"x[0-9]+")
 _MOST_DIGITS = 20
 _SYNONYMS = {word: row.name for row in CATALOGUE.values() for word in row.synonyms}
 
 
 def column_number(word: str) -> int | None:
-    """The number of the column that a word such as x12 names, or None; one that is beyond every table stays so.
+    """The index of the feature with a name such as x12, or None; very large indices are truncated.
 
     >>> column_number("x12"), column_number("speed"), column_number("x" + 5000 * "9") > 2**31
     (12, None, True)
     """
-    if not COLUMN_NAME.fullmatch(word):
+    if not FEATURE_NAME.fullmatch(word):
         return None
-    # Python reads no whole numbers of thousands of digits, and no column needs so many.
+    # Python converts no integers of thousands of digits.
     return int(word[1:].lstrip("0")[:_MOST_DIGITS] or "0")
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """A suggestion such as ``; did you mean 'sin'?``, or nothing."""
+    """A suggestion such as ``; did you mean 'sin'?``, or an empty text."""
     choices = list(choices)
     synonym = [_SYNONYMS[word]] if _SYNONYMS.get(word) in choices else []
     close = synonym or get_close_matches(word, choices, n=1)
@@ -42,8 +42,15 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
 
 
 class PrimitiveSet:
-    """Operators in the order in which they are drawn; built-ins by name or symbol, your own through `add`.
+    """An ordered set of operators; `add` extends it by a custom operator.
 
+    Parameters
+    ----------
+    operators : iterable of str or Primitive
+        Names or symbols of built-in operators, or operators.
+
+    Examples
+    --------
     >>> operators = PrimitiveSet(["+", "*", "sin"])
     >>> operators.names
     ('add', 'mul', 'sin')
@@ -67,22 +74,22 @@ class PrimitiveSet:
 
     @classmethod
     def paper(cls) -> "PrimitiveSet":
-        """The seven functions of the published runs, with protected division and logarithm."""
+        """The seven operators of the published runs, with protected division and logarithm."""
         return cls(["add", "sub", "mul", "pdiv", "sin", "cos", "plog"])
 
     @classmethod
     def polynomial(cls) -> "PrimitiveSet":
-        """Sums, products and differences: what the polynomial space integrates exactly."""
+        """Sums, products and differences: the operators of polynomials."""
         return cls(["add", "mul", "sub"])
 
     @classmethod
     def default(cls) -> "PrimitiveSet":
-        """An everyday set: arithmetic, waves, growth, roots and squares, in plain IEEE arithmetic."""
+        """+, −, ·, /, sin, cos, exp, log, sqrt, square and tanh, in IEEE arithmetic."""
         return cls(["add", "sub", "mul", "div", "sin", "cos", "exp", "log", "sqrt", "square", "tanh"])
 
     @classmethod
     def catalogue(cls) -> "PrimitiveSet":
-        """All built-in operators: one shared set, which cannot be extended."""
+        """All built-in operators: a shared set, which cannot be extended."""
         return _SHARED
 
     def add(
@@ -97,14 +104,33 @@ class PrimitiveSet:
         interval: Callable[..., Any] | None = None,
         forms: Mapping[str, str | AnyForm] | None = None,
     ) -> Primitive:
-        """Add your own operator to this set, in place: the one way in which a set changes.
+        """Add a custom operator to this set, in place.
 
-        `fn` takes `arity` float arrays and returns one of the same shape; a function of plain numbers works
-        too. It is called here on zeros, negative, large and small values, infinities and NaN, and compiled by
-        Numba where possible. `derivative` has one formula per argument, over ``a``, ``b`` and the value ``v``.
-        `interval` gives certificates bounds of its values, and `forms` says how exports write it, such as
-        ``{"c": "half({a})"}``; what is not declared is refused there by name (see `Primitive`).
+        The function is tested on zeros, negative, large and small values, infinities and NaN, and compiled by Numba
+        where possible.
 
+        Parameters
+        ----------
+        name : str
+        fn : callable
+            Elementwise function of `arity` float arrays of one shape, or of scalars.
+        arity : int, default=1
+            1 or 2.
+        derivative : str or tuple of str, optional
+            One formula per argument, over ``a``, ``b`` and the value ``v``.
+        sympy : callable, optional
+            The SymPy form; an undefined function by default.
+        complexity : int, default=1
+        interval, forms : optional
+            Bounds for certificates, and templates for exports, such as ``{"c": "half({a})"}``; see `Primitive`.
+            Without them, certificates are undecided, and exports raise `ExportError`.
+
+        Returns
+        -------
+        Primitive
+
+        Examples
+        --------
         >>> operators = PrimitiveSet(["add", "mul"])
         >>> operators.add("half", lambda a: 0.5 * a, derivative="0.5").compiled
         True
@@ -131,7 +157,7 @@ class PrimitiveSet:
         return row
 
     def union(self, other: "PrimitiveSet") -> "PrimitiveSet":
-        """A set that knows the operators of both; one of the two themselves where that is enough."""
+        """The union of both sets; one of the two where it contains the other."""
         if other is self or other is _SHARED:
             return self
         if self is _SHARED or all(row in other for row in self):
@@ -145,21 +171,19 @@ class PrimitiveSet:
 
     @property
     def opcodes(self) -> NDArray[np.int32]:
-        """Engine opcodes in order: int32[n_operators]."""
+        """Opcodes in order: (n_operators,)."""
         return np.array([row.opcode for row in self], dtype=np.int32)
 
     @property
     def arities(self) -> NDArray[np.int32]:
-        """Numbers of arguments in order: int32[n_operators]."""
+        """Numbers of arguments in order: (n_operators,)."""
         return np.array([row.arity for row in self], dtype=np.int32)
 
     def by_opcode(self, opcode: int) -> Primitive:
         """The operator with this opcode: of this set, or any built-in."""
         row = self._by_opcode.get(opcode) or BY_OPCODE.get(opcode)
         if row is None:
-            raise ValueError(
-                f"opcode {opcode} is no built-in operator and was not added to this PrimitiveSet"
-            )
+            raise ValueError(f"opcode {opcode} is neither a built-in operator nor one of this PrimitiveSet")
         return row
 
     def find(self, name: str) -> Primitive:
@@ -167,12 +191,12 @@ class PrimitiveSet:
         return self._rows.get(name) or builtin(name, self._rows)
 
     def to_json(self) -> list[str]:
-        """Names only; a function cannot be written to JSON."""
+        """The names; functions are not stored."""
         return list(self.names)
 
     @classmethod
     def from_json(cls, names: Iterable[str], operators: "PrimitiveSet | None" = None) -> "PrimitiveSet":
-        """The set with these names; user operators are taken from `operators`."""
+        """The set with these names; custom operators are taken from `operators`."""
         return cls([(operators or _SHARED).find(name) for name in names])
 
     def _append(self, row: Primitive) -> None:
@@ -183,19 +207,19 @@ class PrimitiveSet:
 
     def _check_new(self, name: str, arity: int, complexity: int) -> None:
         if self._shared:
-            raise ValueError("the shared catalogue cannot be extended; make your own PrimitiveSet([...])")
+            raise ValueError("the shared catalogue cannot be extended; make a new PrimitiveSet([...])")
         if not (isinstance(name, str) and name.isidentifier() and name.isascii()):
             raise ValueError(
                 f"operator name {name!r} must be an identifier: ASCII letters, digits, underscores"
             )
         if name in CATALOGUE:
             raise ValueError(
-                f"operator name {name!r} belongs to a built-in operator; use that one, or choose another name"
+                f"operator name {name!r} is a built-in operator; use that one, or choose another name"
             )
         if name in CONSTANTS:
             raise ValueError(f"operator name {name!r} is a constant in formulas; choose another name")
-        if COLUMN_NAME.fullmatch(name):
-            raise ValueError(f"operator name {name!r} is a column in formulas; choose another name")
+        if FEATURE_NAME.fullmatch(name):
+            raise ValueError(f"operator name {name!r} is a feature in formulas; choose another name")
         if name in self._rows:
             raise ValueError(f"operator {name!r} is already in this PrimitiveSet")
         if arity not in (1, 2):
@@ -204,7 +228,7 @@ class PrimitiveSet:
             raise ValueError(f"operator {name!r} has complexity={complexity}; it must not be negative")
 
     def _check_template(self, name: str, template: str, arity: int) -> None:
-        from fouriertree.expr.parse import ParseError  # these modules stand on this one
+        from fouriertree.expr.parse import ParseError  # these modules import this one
         from fouriertree.expr.templates import derivative_template
 
         try:
@@ -214,16 +238,18 @@ class PrimitiveSet:
 
     @staticmethod
     def _checked_forms(name: str, arity: int, forms: Mapping[str, str | AnyForm]) -> dict[str, AnyForm]:
-        """Templates as forms, if the languages exist and the places in them are those of the arguments."""
+        """Templates as forms, after checking their languages and placeholders."""
         for language, form in forms.items():
             if language not in (*LANGUAGES, "mathml"):
                 hint = did_you_mean(language, LANGUAGES) or f"; choose among {', '.join(LANGUAGES)}"
-                raise ValueError(f"operator {name!r} has a form for {language!r}, which is no language{hint}")
+                raise ValueError(
+                    f"operator {name!r} has a form for {language!r}, which is not a language{hint}"
+                )
             text = form if isinstance(form, str) else form.text if isinstance(form, Form) else None
             if text is not None and set(PLACE.findall(text)) != set("ab"[:arity]):
                 places = " and ".join(f"{{{place}}}" for place in "ab"[:arity])
                 raise ValueError(
-                    f"the {language} form of operator {name!r} must mention {places}; got {text!r}"
+                    f"the {language} form of operator {name!r} must contain {places}; got {text!r}"
                 )
         return {language: Form(f) if isinstance(f, str) else f for language, f in forms.items()}
 
@@ -260,7 +286,7 @@ class PrimitiveSet:
 
 
 def builtin(name: str, also: Iterable[str] = ()) -> Primitive:
-    """The built-in operator with this name or symbol; `also` are other names worth suggesting."""
+    """The built-in operator with this name or symbol; `also` are other names to suggest."""
     row = CATALOGUE.get(name) or BY_SYMBOL.get(name)
     if row is None:
         hint = did_you_mean(name, [*CATALOGUE, *also]) or "."

@@ -1,4 +1,4 @@
-"""Many programs side by side in one set of arrays: the form that generators write and engines read."""
+"""Batches of programs in one set of arrays: the output of generators and the input of engines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fouriertree.expr.primitives import PrimitiveSet
 
 @dataclass(frozen=True, eq=False)
 class Programs:
-    """Postfix programs: program i is the `count[i]` tokens from `start[i]` on.
+    """Postfix programs: program i has the `count[i]` tokens from `start[i]` on.
 
     >>> from fouriertree.expr import parse
     >>> batch = Programs.pack([parse("x0 + 1"), parse("sin(x0)")])
@@ -31,13 +31,13 @@ class Programs:
     const: NDArray[np.float64]
     start: NDArray[np.int64]
     count: NDArray[np.int64]
-    height: int  #: a bound on the stack that any of the programs needs
-    n_columns: int  #: a bound on the columns that they use: x0 to x(n_columns − 1)
+    height: int  #: an upper bound of the stack heights
+    n_columns: int  #: the programs use no features but x0, …, x(n_columns − 1)
     primitives: PrimitiveSet
 
     @classmethod
     def pack(cls, expressions: Sequence[Expression]) -> Programs:
-        """The expressions, one after the other, in a batch."""
+        """A batch of expressions."""
         empty = np.zeros(0, np.int32)
         op = np.concatenate([empty, *(e.op for e in expressions)]).astype(np.int32)
         arg = np.concatenate([empty, *(e.arg for e in expressions)]).astype(np.int32)
@@ -71,14 +71,14 @@ class Programs:
         return replace(self, start=self.start[which], count=self.count[which])
 
     def user_opcodes(self) -> NDArray[np.int32]:
-        """Opcodes above the built-in ones that occur in the batch."""
+        """Opcodes of custom operators in the batch."""
         if all(row.opcode < USER_OPCODE_START for row in self.primitives):
             return np.zeros(0, np.int32)
         return np.unique(self.op[self.op >= USER_OPCODE_START])
 
 
 def _pops(op: NDArray[np.int32], primitives: PrimitiveSet) -> NDArray[np.int8]:
-    """How many values each token takes off the stack."""
+    """Number of values that each token pops from the stack."""
     kinds, inverse = np.unique(op, return_inverse=True)
     arity = [0 if k <= VAR else primitives.by_opcode(int(k)).arity for k in kinds]
     return np.array(arity, np.int8)[inverse]

@@ -1,6 +1,4 @@
-"""Formulas for a reader: x0^3 where the program says x0*x0^2, and columns in order."""
-
-from __future__ import annotations
+"""Expressions for display: x0^3 instead of x0*x0^2, and features in order."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -9,12 +7,12 @@ from fouriertree.expr.expression import Expression
 from fouriertree.expr.opcodes import CONST, CUBE, DIV, MUL, POW, SQUARE, VAR
 from fouriertree.expr.simplify import LARGEST_SIZE
 
-#: a base and its whole power, positive above the line and negative below it
+#: a base and its integer power, negative in the denominator
 Factor = tuple[Expression, int]
 
 
 def readable(expression: Expression) -> Expression:
-    """The same function up to rounding, with equal factors drawn together and columns before functions.
+    """The same function up to rounding, with equal factors collected and features before functions.
 
     >>> from fouriertree.expr import parse
     >>> readable(parse("sin(x0*x0^2)*x2*x1/(x1^2)^2")).text(digits=6)
@@ -36,21 +34,21 @@ def readable(expression: Expression) -> Expression:
 
 
 def _product(e: Expression) -> Expression:
-    """A product of readable factors, readable."""
-    numbers: list[Expression] = []
-    above: Counter[Expression] = Counter()
-    below: Counter[Expression] = Counter()
+    """A product of readable factors, with equal factors collected."""
+    constants: list[Expression] = []
+    numerator: Counter[Expression] = Counter()
+    denominator: Counter[Expression] = Counter()
     for base, power in _factors(e, 1):
         if base.op[-1] == CONST:
             if power != 1:
-                return e  # a number below the line or with a power: the formula is not settled
-            numbers.append(base)
+                return e  # a constant in the denominator or with a power: not the canonical form
+            constants.append(base)
         else:
-            (above if power > 0 else below)[base] += abs(power)
-    top = [*numbers, *_powers(above)] or [Expression.constant(1.0)]
-    bottom = _powers(below)
-    drawn = _joined(top) / _joined(bottom) if bottom else _joined(top)
-    return drawn if drawn.size <= e.size else e  # (a*b)^2 is shorter than a^2*b^2
+            (numerator if power > 0 else denominator)[base] += abs(power)
+    top = [*constants, *_powers(numerator)] or [Expression.constant(1.0)]
+    bottom = _powers(denominator)
+    product = _joined(top) / _joined(bottom) if bottom else _joined(top)
+    return product if product.size <= e.size else e  # (a*b)^2 is shorter than a^2*b^2
 
 
 def _factors(e: Expression, power: int) -> Iterator[Factor]:
@@ -68,11 +66,11 @@ def _factors(e: Expression, power: int) -> Iterator[Factor]:
 
 
 def _powers(bases: Counter[Expression]) -> list[Expression]:
-    """Every base with its power: columns in order, then the others as they came."""
+    """Every base with its power: features in order, then the others in their order."""
 
     def place(base: Expression) -> tuple[bool, int]:
-        column = base.size == 1
-        return (not column, int(base.arg[0]) if column else 0)
+        feature = base.size == 1
+        return (not feature, int(base.arg[0]) if feature else 0)
 
     return [_raised(base, bases[base]) for base in sorted(bases, key=place)]
 

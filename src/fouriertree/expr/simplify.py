@@ -1,18 +1,16 @@
-"""The number in front of a product, gathered from wherever it stands."""
-
-from __future__ import annotations
+"""The constant factor of a product."""
 
 import math
 
 from fouriertree.expr.expression import Expression
 from fouriertree.expr.opcodes import CONST, DIV, MUL, NEG
 
-#: larger trees are left as they are: nobody reads them, and this walks them recursively
+#: larger trees are not simplified, because recursion would be too deep
 LARGEST_SIZE = 500
 
 
 def split_factor(expression: Expression) -> tuple[float, Expression]:
-    """(c, rest) with expression = c·rest and no number among the factors of rest.
+    """(c, rest) with expression = c·rest and no constant among the factors of rest.
 
     >>> from fouriertree.expr import parse
     >>> factor, rest = split_factor(parse("2*x0*(-x1/4)"))

@@ -1,4 +1,4 @@
-"""Expressions as SymPy objects: for printing and algebra, never for evaluation inside a search."""
+"""Expressions as SymPy objects: for printing and algebra, not for evaluation."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -13,12 +13,12 @@ from fouriertree.expr.operators.forms import Form
 if TYPE_CHECKING:
     from fouriertree.expr.expression import Expression
 
-# SymPy computes integer powers exactly, and a tree can make them astronomical; so only small ones, for looks.
+# SymPy computes integer powers exactly, which may be huge; so only small integers are converted, for display.
 _LARGEST_INTEGER = 10**6
 
 
 def to_sympy(expression: "Expression", names: Sequence[str] | None = None) -> Any:
-    """The SymPy form of `expression`; subtrees without columns become the number that they evaluate to."""
+    """The SymPy form of `expression`; constant subtrees are evaluated."""
     import sympy
 
     stack: list[Any] = []
@@ -38,7 +38,7 @@ def to_latex(expression: "Expression", names: Sequence[str] | None = None) -> st
     import sympy
 
     formula = to_sympy(expression, names)
-    named = {symbol: f"\\text{{{_escaped(symbol.name)}}}" for symbol in formula.free_symbols}
+    named = {symbol: f"\\text{{{escaped(symbol.name)}}}" for symbol in formula.free_symbols}
     plain = {symbol for symbol in named if symbol.name.isidentifier() and symbol.name.isascii()}
     return str(sympy.latex(formula, symbol_names={s: text for s, text in named.items() if s not in plain}))
 
@@ -50,7 +50,8 @@ _SPECIAL = str.maketrans(
 )
 
 
-def _escaped(name: str) -> str:
+def escaped(name: str) -> str:
+    """A name as text in LaTeX."""
     return "".join(c if c.isprintable() else " " for c in name).translate(_SPECIAL)
 
 
@@ -58,7 +59,7 @@ def _apply(row: Primitive, arguments: list[Any]) -> Any:
     import sympy
 
     if all(isinstance(argument, float) for argument in arguments):
-        # Our arithmetic and not SymPy's, where log(-1) is i*pi and exp(exp(exp(9))) never ends.
+        # By NumPy: in SymPy, log(-1) is i*pi and exp(exp(exp(9))) takes forever.
         return float(row.reference(*(np.array([argument]) for argument in arguments))[0])
     form = row.sympy or (_template(row) if row.python is None else sympy.Function(row.name))
     try:
@@ -66,13 +67,13 @@ def _apply(row: Primitive, arguments: list[Any]) -> Any:
     except ValueError:
         if row.python is not None:
             raise
-        # SymPy found an argument that is not real: a NaN in our arithmetic.
+        # SymPy raises for arguments that are not real; NumPy gives NaN.
         return sympy.nan
 
 
 @cache
 def _template(row: Primitive) -> Callable[..., Any]:
-    """The function that a built-in operator's SymPy source computes."""
+    """The SymPy function of a built-in operator, from its template."""
     import sympy
 
     form = row.forms["sympy"]
@@ -92,7 +93,7 @@ def _number(value: Any) -> Any:
         return sympy.nan
     if np.isinf(value):
         return sympy.oo if value > 0 else -sympy.oo
-    # 1 and -1 stay small under every power, and as integers they let SymPy drop factors of 1.
+    # Powers of 1 and -1 stay small, and SymPy drops factors that are the integer 1.
     return sympy.Integer(int(value)) if value in (-1.0, 0.0, 1.0) else sympy.Float(value)
 
 

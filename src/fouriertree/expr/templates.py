@@ -10,23 +10,23 @@ from fouriertree.expr.primitives import PrimitiveSet
 
 Apply = Callable[..., Expression]
 
-#: finite(t) in a derivative: t, and in gradients 0 where t is infinite; an operator of templates, and of no formula
+#: finite(t) in a derivative: t, and in gradients 0 where t is infinite; allowed in templates only
 FINITE = Primitive("finite", 1, USER_OPCODE_START - 1, lambda a: a)
 
 
 def placeholders(arity: int, value: bool = False) -> tuple[str, ...]:
-    """Names in a template: the arguments, and v for the value of the operator."""
+    """Variables of a template: the arguments, and v for the value of the operator."""
     return (*("a", "b")[:arity], *(("v",) if value else ()))
 
 
 def derivative_template(text: str, arity: int, known: PrimitiveSet) -> Expression:
-    """The formula of a partial derivative, over the columns a, b and v; ParseError if it is none."""
+    """A partial derivative as an expression of a, b and v; raises ParseError."""
     extended = known if FINITE.name in known.names else PrimitiveSet([*known, FINITE])
     return parse(text, names=placeholders(arity, value=True), primitives=extended)
 
 
 def partial_derivative(row: Primitive, k: int, known: PrimitiveSet) -> Expression:
-    """The formula of the derivative by argument k, over the columns a, b and v."""
+    """The derivative by argument k, as an expression of a, b and v."""
     if row.derivative is None:
         raise ValueError(
             f"operator {row.name!r} has no derivative; give one to PrimitiveSet.add(derivative=...)"
@@ -35,7 +35,7 @@ def partial_derivative(row: Primitive, k: int, known: PrimitiveSet) -> Expressio
 
 
 def substituted(template: Expression, values: Sequence[Expression], apply: Apply) -> Expression:
-    """`template` with its columns replaced by `values`; apply(operator, *arguments) builds it."""
+    """`template` with its variables replaced by `values`; apply(operator, *arguments) builds nodes."""
     stack: list[Expression] = []
     for i, (code, arg) in enumerate(zip(template.op.tolist(), template.arg.tolist(), strict=True)):
         if code in (CONST, VAR):
@@ -47,7 +47,7 @@ def substituted(template: Expression, values: Sequence[Expression], apply: Apply
 
 
 def filled_in(text: str, row: Primitive, arguments: Sequence[Expression]) -> Expression:
-    """A formula over the arguments of an operator, such as that of its poles, for these arguments."""
+    """A template over the arguments of an operator, such as that of its poles, with these arguments."""
     known = arguments[0].primitives
     return substituted(
         parse(text, names=placeholders(row.arity), primitives=known), arguments, Expression.apply

@@ -1,4 +1,4 @@
-"""Formulas as text, with no more parentheses than `parse` needs to read the same tree back."""
+"""Expressions as text, with as few parentheses as `parse` needs to restore the tree."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -6,44 +6,44 @@ from typing import TYPE_CHECKING
 from fouriertree.expr import postfix
 from fouriertree.expr.catalogue import ATOM, CATALOGUE, POWER, UNARY, Primitive
 from fouriertree.expr.opcodes import CONST, CUBE, NEG, POW, SQUARE, VAR
-from fouriertree.expr.primitives import COLUMN_NAME, CONSTANTS, PrimitiveSet
+from fouriertree.expr.primitives import CONSTANTS, FEATURE_NAME, PrimitiveSet
 from fouriertree.expr.tokens import WORD
 
 if TYPE_CHECKING:
     from fouriertree.expr.expression import Expression
 
-# A piece is text, or a subtree: (its last token, the weakest binding that needs no parentheses there).
+# A piece is text, or a subtree: (its last token, the least precedence without parentheses).
 Piece = str | tuple[int, int]
 
 
 def to_text(expression: "Expression", names: Sequence[str] | None = None, digits: int | None = None) -> str:
-    """The formula of `expression`; constants exactly, or with that many significant digits."""
+    """The text of an expression; constants exactly, or with this number of significant digits."""
     columns = column_names(expression, names)
     return _Printer(expression, columns, digits).run()
 
 
 def column_names(expression: "Expression", names: Sequence[str] | None) -> dict[int, str]:
-    """Text of every column that occurs: x0, x1, ... or its name, in backticks where a word would mislead."""
+    """Text of every feature that occurs: x0, x1, ... or its name, in backticks where it is ambiguous."""
     if names is None:
         return {column: f"x{column}" for column in expression.columns}
     missing = [column for column in expression.columns if column >= len(names)]
     if missing:
         raise ValueError(
-            f"the expression uses column x{missing[-1]}, but only {len(names)} name(s) are given"
+            f"the expression uses feature x{missing[-1]}, but only {len(names)} name(s) are given"
         )
     return {column: quoted(names[column], column, expression.primitives) for column in expression.columns}
 
 
 def quoted(name: str, column: int, primitives: PrimitiveSet) -> str:
-    """`name` as it is written in formulas, in backticks unless it is a word with no other meaning."""
+    """`name` as in formulas: in backticks unless it is an identifier without another meaning."""
     if name == f"x{column}":
         return name
-    taken = name in CONSTANTS or name in CATALOGUE or name in primitives.names or COLUMN_NAME.fullmatch(name)
+    taken = name in CONSTANTS or name in CATALOGUE or name in primitives.names or FEATURE_NAME.fullmatch(name)
     return name if WORD.fullmatch(name) and not taken else "`" + name.replace("`", "``") + "`"
 
 
 class _Printer:
-    """Writes from the root down with an explicit stack, so that depth is no limit."""
+    """Prints from the root down with an explicit stack, so that depth is not limited."""
 
     def __init__(self, expression: "Expression", columns: dict[int, str], digits: int | None) -> None:
         self.op: list[int] = expression.op.tolist()
@@ -70,7 +70,7 @@ class _Printer:
         return "".join(written)
 
     def _node(self, i: int) -> tuple[list[Piece], int]:
-        """Pieces of token i and how strongly they bind."""
+        """Pieces of token i, and their precedence."""
         if self.op[i] == CONST:
             number = repr(self.const[i]) if self.digits is None else f"{self.const[i]:.{self.digits}g}"
             return [number], UNARY if number.startswith("-") else ATOM
@@ -96,5 +96,5 @@ class _Printer:
         if row.opcode == POW:
             return [(left, ATOM), "^", (right, UNARY)], POWER
         sign = f" {row.symbol} " if row.symbol in "+-" else row.symbol
-        # Sums and products group to the left.
+        # Sums and products are left-associative.
         return [(left, row.precedence), sign, (right, row.precedence + 1)], row.precedence

@@ -1,4 +1,4 @@
-"""The words of formulas, and the error that marks a place in one."""
+"""The tokens of formulas, and the error with a position."""
 
 import re
 from dataclasses import dataclass
@@ -13,15 +13,17 @@ _TOKEN = re.compile(
     | (?P<end>\Z))""",
     re.VERBOSE,
 )
-# Characters shown on each side of a mistake.
+# Characters shown on each side of an error.
 _WINDOW = 60
-# Characters of a reason, which may quote a name of any length.
+# Characters of a reason, which may contain a long name.
 _LONGEST_REASON = 300
 
 
 class ParseError(ValueError):
-    """A formula that cannot be read; the message marks the place with a caret.
+    """A formula that is not valid; the message marks the position with a caret.
 
+    Examples
+    --------
     >>> print(ParseError("unknown name 'y'", "x0 + y", position=5))
     unknown name 'y'
       x0 + y
@@ -38,14 +40,14 @@ class ParseError(ValueError):
     def __str__(self) -> str:
         first = max(0, self.position - _WINDOW)
         window = re.sub(r"\s", " ", self.formula[first : self.position + _WINDOW])
-        # One character each, so that the caret stays below its place, and none that a terminal would obey.
+        # One character each, so that the caret is aligned, and no control characters.
         shown = "".join(c if c.isprintable() else "\ufffd" for c in window)
         return f"{self.reason}\n  {shown}\n  {' ' * (self.position - first)}^"
 
 
 @dataclass(frozen=True)
 class Token:
-    """A piece of a formula: a number, word, quoted name, sign, or the end."""
+    """A token of a formula: a number, word, quoted name, sign, or the end."""
 
     kind: str
     text: str

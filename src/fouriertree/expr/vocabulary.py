@@ -1,6 +1,4 @@
-"""How products, powers and functions are written with the operators that are allowed."""
-
-from __future__ import annotations
+"""Products, powers and functions in terms of the allowed operators."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,17 +10,17 @@ from fouriertree.expr.expression import Expression
 from fouriertree.expr.primitives import PrimitiveSet
 
 ONE = Expression.constant(1.0)
-#: whole and half powers up to this are written as products
+#: integer and half-integer powers up to this are written as products
 LARGEST_POWER = 12.0
 
 
 class NotAllowedError(ValueError):
-    """What was to be written needs an operator that is not there."""
+    """An operator is needed that is not allowed."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The operators of a search by their roles; protected ones stand in for plain ones where only they are there."""
+    """The operators of a search by role; protected operators replace plain ones that are not allowed."""
 
     primitives: PrimitiveSet
 
@@ -31,7 +29,7 @@ class Vocabulary:
 
     def _name(self, role: str) -> str | None:
         name: str
-        for name in (role, *_stand_ins(role)):
+        for name in (role, *_protected(role)):
             if name in self.primitives:
                 return name
         return None
@@ -67,7 +65,7 @@ class Vocabulary:
         return "pow" in self or ("exp" in self and "log" in self and "mul" in self)
 
     def power(self, base: Expression, power: float) -> Expression:
-        """base^power, with the shortest of the operators there are."""
+        """base^power, as short as the operators allow."""
         if power < 0.0:
             return self.quotient(ONE, self.power(base, -power))
         if power == 1.0:
@@ -107,13 +105,13 @@ class Vocabulary:
 
     def monomial(self, bases: Sequence[Expression], powers: Sequence[float]) -> Expression:
         """Π bases[i]^powers[i] as one fraction."""
-        above = [self.power(b, p) for b, p in zip(bases, powers, strict=True) if p > 0.0]
-        below = [self.power(b, -p) for b, p in zip(bases, powers, strict=True) if p < 0.0]
-        return self.quotient(self.product(above), self.product(below))
+        numerator = [self.power(b, p) for b, p in zip(bases, powers, strict=True) if p > 0.0]
+        denominator = [self.power(b, -p) for b, p in zip(bases, powers, strict=True) if p < 0.0]
+        return self.quotient(self.product(numerator), self.product(denominator))
 
 
 @cache
-def _stand_ins(role: str) -> tuple[str, ...]:
+def _protected(role: str) -> tuple[str, ...]:
     return tuple(row.name for row in CATALOGUE.values() if row.protects == role)
 
 

@@ -1,4 +1,4 @@
-"""How far an equation can be trusted: prediction and parameter intervals, stability, certificates.
+"""Reliability of equations: prediction and parameter intervals, stability, certificates.
 
 May import `search`, `projection`, `model` and what is below them.
 """

@@ -1,7 +1,5 @@
 """Stability of the terms and forms of a Pareto front under bootstrap resampling of the rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any

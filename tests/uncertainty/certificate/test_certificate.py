@@ -1,4 +1,4 @@
-"""A certificate is right: what is proved holds at every point tried, what fails does fail, and the rest says where."""
+"""Certificates are sound: proofs hold at every tested point, and counterexamples fail."""
 
 import json
 
@@ -41,7 +41,7 @@ POLES = [
 
 
 @pytest.mark.parametrize(("formula", "box"), SAFE)
-def test_a_safe_formula_is_proved_safe(formula, box):
+def test_a_finite_expression_is_proved_finite(formula, box):
     found = certify(parse(formula), box)
     assert found.verdict == "proved"
     assert found.operator is None
@@ -51,7 +51,7 @@ def test_a_safe_formula_is_proved_safe(formula, box):
 
 
 @pytest.mark.parametrize(("formula", "box"), SAFE)
-def test_the_range_of_a_safe_formula_is_nearly_that_of_its_values(formula, box):
+def test_the_proved_range_is_close_to_that_of_the_values(formula, box):
     low, high = certify(parse(formula), box).range
     X = np.random.default_rng(0).uniform(*np.transpose(box), (20_000, len(box)))
     values = parse(formula).evaluate(X)
@@ -59,19 +59,19 @@ def test_the_range_of_a_safe_formula_is_nearly_that_of_its_values(formula, box):
 
 
 @pytest.mark.parametrize(("formula", "box", "operator", "where"), POLES)
-def test_a_formula_that_fails_is_shown_to_fail_and_where(formula, box, operator, where):
+def test_an_expression_that_is_not_finite_fails_with_a_point(formula, box, operator, where):
     found = certify(parse(formula), box)
     assert (found.verdict, found.operator) == ("fails", operator)
     if where is not None:
         assert found.where["x0"] == pytest.approx(where, abs=1e-7)
 
 
-def test_a_pole_of_two_columns_is_found_though_no_random_point_meets_it():
+def test_a_pole_of_two_features_is_found_without_a_random_point_on_it():
     found = certify(parse("1/((x0 - 0.3)^2 + (x1 - 0.7)^2)"), [[-1, 2], [-1, 3]])
     assert found.where == {"x0": 0.3, "x1": 0.7}
 
 
-def test_where_a_curve_of_poles_crosses_a_box_one_of_its_points_is_shown():
+def test_a_curve_of_poles_fails_with_one_of_its_points():
     expression = parse("x0/(x0 + x1*x2 - 1.7)")
     found = certify(expression, [[0, 1]] * 3)
     assert found.verdict == "fails"
@@ -87,8 +87,8 @@ def test_rounding_that_leaves_the_domain_is_a_failure():
     )
 
 
-def test_a_square_that_is_hidden_is_left_open_with_the_place_and_the_operator():
-    # (x0 − x1)² is zero on the diagonal, and only its square root knows that it is not negative.
+def test_an_implicit_square_is_undecided_with_a_box_and_the_operator():
+    # (x0 − x1)² is zero on the diagonal, and interval arithmetic does not detect that it is not negative.
     found = certify(parse("1/(x0^2 - 2*x0*x1 + x1^2 + 1e-9)"), [[0, 1], [0, 1]], max_boxes=500)
     assert (found.verdict, found.operator) == ("undecided", "div")
     (a, b), (c, d) = found.where["x0"], found.where["x1"]
@@ -96,7 +96,7 @@ def test_a_square_that_is_hidden_is_left_open_with_the_place_and_the_operator():
     assert abs(0.5 * (a + b) - 0.5 * (c + d)) < 0.1
 
 
-def test_an_operator_of_ones_own_leaves_it_open():
+def test_a_custom_operator_is_undecided():
     own = PrimitiveSet(["add"])
     own.add("drag", lambda a: a * abs(a))
     found = certify(parse("1 + drag(x0)", primitives=own), [[0, 1]], max_boxes=50)
@@ -108,7 +108,7 @@ GRAMMAR = Grammar(PrimitiveSet.catalogue(), n_columns=2, constants=(-3.0, 3.0))
 
 @settings(max_examples=60)
 @given(number=st.integers(0, 10**9), seed=st.integers(0, 10**6))
-def test_certificates_of_random_trees_agree_with_what_points_say(number, seed):
+def test_certificates_of_random_trees_agree_with_values_at_points(number, seed):
     [expression] = RampedHalfAndHalf(1, 5).draw(GRAMMAR, seed=5, first=number, n=1)
     rng = np.random.default_rng(seed)
     low = rng.uniform(-3, 3, 2)
@@ -123,7 +123,7 @@ def test_certificates_of_random_trees_agree_with_what_points_say(number, seed):
     json.dumps(found.to_json(), allow_nan=False)
 
 
-def test_the_text_says_it_in_a_sentence_with_the_names_of_the_columns():
+def test_the_text_is_a_sentence_with_the_feature_names():
     assert certify(parse("1/(x0 - 0.3)"), [[0, 1]], names=["temperature"]).text() == (
         "Fails at temperature = 0.3: division by zero in 1/(temperature - 0.3)."
     )
@@ -132,15 +132,15 @@ def test_the_text_says_it_in_a_sentence_with_the_names_of_the_columns():
     )
 
 
-def test_columns_that_the_formula_does_not_use_do_not_matter():
+def test_features_that_do_not_occur_are_ignored():
     assert certify(parse("2*x1"), [[0, 9], [0, 1]]).box == {"x1": (0.0, 1.0)}
 
 
 @pytest.mark.parametrize(
     ("box", "names"), [([[0, 1]], None), ([[0, 1], [0, 1]], ["only one"]), ([[1, 0], [0, 1]], None)]
 )
-def test_a_box_or_names_that_do_not_fit_are_refused(box, names):
-    with pytest.raises(ValueError, match=r"column"):
+def test_an_invalid_box_or_names_raise(box, names):
+    with pytest.raises(ValueError, match=r"feature"):
         certify(parse("x0 + x1"), box, names)
 
 
@@ -149,7 +149,7 @@ def test_a_denominator_that_jumps_over_zero_is_no_pole(jump):
     assert certify(parse(f"1/({jump} + 0.5)"), [[-1.0, 1.0]]).verdict != "fails"
 
 
-def test_an_operator_of_ones_own_is_proved_with_the_bounds_that_it_declares():
+def test_a_custom_operator_is_proved_by_its_interval_extension():
     own = PrimitiveSet(["add", "div"])
     own.add(
         "logistic",

@@ -208,7 +208,7 @@ def test_many_boxes_at_once_have_the_bounds_of_each_alone():
         ("relu(x0)", [-3, 2], (0, 2)),
     ],
 )
-def test_bounds_of_simple_formulas_are_their_range(formula, box, expected):
+def test_bounds_of_simple_expressions_are_their_range(formula, box, expected):
     found = enclose(parse(formula), Boxes.of([box]))
     assert (found.lower[0], found.upper[0]) == expected
     assert found.safe[0]
@@ -237,24 +237,24 @@ def test_bounds_of_simple_formulas_are_their_range(formula, box, expected):
         ("sin(exp(x0))", [0, 1000], True, False),
     ],
 )
-def test_flags_say_what_may_go_wrong(formula, box, undefined, pole):
+def test_flags_mark_poles_and_undefined_values(formula, box, undefined, pole):
     found = enclose(parse(formula), Boxes.of([box]))
     assert (bool(found.undefined[0]), bool(found.pole[0])) == (undefined, pole)
 
 
-def test_of_an_operator_of_ones_own_nothing_is_known():
+def test_a_custom_operator_has_unknown_bounds():
     own = PrimitiveSet(["add"])
     own.add("drag", lambda a: a * abs(a))
     found = enclose(parse("1 + drag(x0)", primitives=own), Boxes.of([[0, 1]]))
     assert not found.safe[0]
 
 
-def test_there_are_bounds_for_every_part():
+def test_every_subtree_has_bounds():
     expression = parse("sin(x0) + 2*x1")
     assert len(enclose_parts(expression, Boxes.of([[0, 1], [0, 1]]))) == expression.size
 
 
 @pytest.mark.parametrize("box", [[0, 1], [[0, 1, 2]], [[1, 0]], [[0, np.inf]], [[np.nan, 1]]])
-def test_a_box_that_is_none_is_refused(box):
+def test_an_invalid_box_raises(box):
     with pytest.raises(ValueError, match=r"box"):
         Boxes.of(box)

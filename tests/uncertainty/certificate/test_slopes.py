@@ -31,7 +31,7 @@ DIRECTIONS = [
 
 
 @pytest.mark.parametrize(("formula", "box", "expected"), DIRECTIONS)
-def test_directions_of_known_formulas(formula, box, expected):
+def test_directions_of_known_expressions(formula, box, expected):
     assert [slope.direction for slope in slopes(parse(formula), box)] == expected
 
 
@@ -87,7 +87,7 @@ def test_neither_has_a_point_for_each_side():
     assert "t: rises at t = " in slope.text()
 
 
-def test_an_operator_of_ones_own_leaves_slopes_open():
+def test_slopes_of_a_custom_operator_are_undecided():
     own = PrimitiveSet(["add"])
     own.add("drag", lambda a: a * abs(a), derivative="2*abs(a)")
     [slope] = slopes(parse("1 + drag(x0)", primitives=own), [[0, 1]])
@@ -95,7 +95,7 @@ def test_an_operator_of_ones_own_leaves_slopes_open():
 
 
 @pytest.mark.parametrize("formula", ["x0 - 5*step(x0)", "x0 - sign(x0)", "x0 - pdiv(x0, abs(x0))"])
-def test_a_formula_that_jumps_down_is_not_proved_to_rise(formula):
+def test_an_expression_with_a_downward_jump_is_not_proved_increasing(formula):
     [slope] = slopes(parse(formula), [[-1.0, 1.0]])
     assert slope.direction == "undecided"
     [slope] = slopes(parse(formula), [[0.1, 1.0]])

@@ -1,1 +1,1 @@
-"""Formulas in normal form: what `canonical` computes with, and how that is written as a formula again."""
+"""The normal form that `canonical` computes with, and its conversion back to tokens."""

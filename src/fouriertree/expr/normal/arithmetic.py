@@ -1,10 +1,8 @@
 """Sums, products and powers of values in normal form.
 
-Every rule keeps the value wherever the formula that it replaces, and all its parts, are finite.  A rule may give a
-value where there was none: sqrt(x)^2 becomes x.
+Every rule preserves the value wherever the expression and all its subtrees are finite.  A rule may extend the domain:
+sqrt(x)^2 becomes x.
 """
-
-from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
@@ -18,25 +16,25 @@ from fouriertree.expr.normal.values import (
     Bases,
     Factors,
     Monomial,
+    NoNormalForm,
     Sum,
-    Unsettled,
     Value,
     checked,
+    constant_power,
     in_order,
     key_of,
-    log_number,
-    number_power,
+    log_factor,
     scaled,
 )
 from fouriertree.expr.opcodes import ABS, ADD, EXP, LOG, MUL
 
-#: bases that some powers turn into something else
+#: bases whose powers may simplify further
 _VOLATILE = frozenset((EXP, ABS, MUL))
 _ROUNDING = 4e-16
 
 
 class Arithmetic(Bases, ABC):
-    """Sums, products and powers; `can_raise` says which powers can be written without a logarithm."""
+    """Sums, products and powers; `can_raise(p)`: whether x^p can be written without a logarithm."""
 
     __slots__ = ("can_raise", "has_abs")
 
@@ -60,7 +58,7 @@ class Arithmetic(Bases, ABC):
     # Sums.
 
     def add(self, a: Value, b: Value, sign: float = 1.0) -> Value:
-        """a + sign·b with like terms drawn together."""
+        """a + sign·b with like terms collected."""
         if not a[0]:
             return scaled(b, sign)
         if not b[0]:
@@ -73,23 +71,23 @@ class Arithmetic(Bases, ABC):
                 total[key] = (c, factors)
                 continue
             both = old[0] + c
-            # What is left of 0.1 + 0.2 − 0.3 is rounding.
+            # 0.1 + 0.2 − 0.3 is a rounding error.
             if abs(both) <= _ROUNDING * abs(c):
                 del total[key]
             else:
                 total[key] = (checked(both), old[1])
-        return self._settled_sum(total)
+        return self._as_value(total)
 
     def terms(self, value: Value) -> Sum:
-        number, body = self.with_sum(value)
+        coefficient, body = self.with_sum(value)
         if not isinstance(body, dict):
-            return {in_order(body): (number, body)}
-        if number == 1.0:
+            return {in_order(body): (coefficient, body)}
+        if coefficient == 1.0:
             return body
-        return {key: (checked(number * c), f) for key, (c, f) in body.items()}
+        return {key: (checked(coefficient * c), f) for key, (c, f) in body.items()}
 
     def with_sum(self, value: Value) -> Value:
-        """number·base as number·sum, if the base is a sum."""
+        """coefficient·base as coefficient·sum, if the base is a sum."""
         body = value[1]
         if (
             len(body) == 1
@@ -101,11 +99,11 @@ class Arithmetic(Bases, ABC):
         return value
 
     def expanded(self, value: Value) -> Value:
-        """A value as it stands alone: the number of a sum goes into its terms."""
-        number, body = self.with_sum(value)
-        return (1.0, self.terms(value)) if isinstance(body, dict) else (number, body)
+        """A value as a whole expression: the coefficient of a sum is multiplied into its terms."""
+        coefficient, body = self.with_sum(value)
+        return (1.0, self.terms(value)) if isinstance(body, dict) else (coefficient, body)
 
-    def _settled_sum(self, total: Sum) -> Value:
+    def _as_value(self, total: Sum) -> Value:
         if len(total) > 1 and self.scaled_logs:
             return self._with_plain_logs(total)
         if len(total) > 1:
@@ -113,11 +111,11 @@ class Arithmetic(Bases, ABC):
         return next(iter(total.values())) if total else ZERO
 
     def _with_plain_logs(self, total: Sum) -> Value:
-        """k·log(c·b) as k·log(b) + k·log(c), where that joins another number."""
+        """k·log(c·b) as k·log(b) + k·log(c), where k·log(c) can be added to another constant."""
         logs = [
             key
             for key, (_, f) in total.items()
-            if self.is_log(f) and log_number(self.parts[f[0][0]][0]) != 1.0
+            if self.is_log(f) and log_factor(self.parts[f[0][0]][0]) != 1.0
         ]
         if len(logs) + (() in total) < 2:
             return (1.0, total)
@@ -126,9 +124,9 @@ class Arithmetic(Bases, ABC):
         for key, (c, factors) in total.items():
             if key in logs:
                 argument = self.parts[factors[0][0]][0]
-                number = log_number(argument)
-                plain = self.log(_divided(argument, number))
-                value = self.add(value, scaled(self.add(plain, (math.log(number), ())), c))
+                coefficient = log_factor(argument)
+                plain = self.log(_divided(argument, coefficient))
+                value = self.add(value, scaled(self.add(plain, (math.log(coefficient), ())), c))
             else:
                 value = self.add(value, (c, factors))
         self.scaled_logs = True
@@ -141,11 +139,11 @@ class Arithmetic(Bases, ABC):
 
     def product(self, value: Value) -> Monomial:
         """A value as a product: a sum becomes a base."""
-        number, body = value
+        coefficient, body = value
         if not isinstance(body, dict):
-            return (number, body)
+            return (coefficient, body)
         r, base = self.sum_base(body, 1.0)
-        return (checked(number * r), ((base, 1.0),))
+        return (checked(coefficient * r), ((base, 1.0),))
 
     def multiply(self, a: Value, b: Value) -> Value:
         if not a[1]:
@@ -155,8 +153,8 @@ class Arithmetic(Bases, ABC):
         (ca, fa), (cb, fb) = self.product(a), self.product(b)
         return self.gathered(checked(ca * cb), fa + fb)
 
-    def gathered(self, number: float, factors: Factors) -> Value:
-        """number · Π base^power, equal bases drawn together."""
+    def gathered(self, coefficient: float, factors: Factors) -> Value:
+        """coefficient · Π base^power, equal bases collected."""
         powers: dict[int, float] = {}
         volatile = False
         kinds = self.kinds
@@ -170,17 +168,17 @@ class Arithmetic(Bases, ABC):
                 del powers[i]
             volatile = volatile or kinds[i] in _VOLATILE
         if volatile:
-            return self._without_volatile(number, powers)
-        return (number, tuple(powers.items()))
+            return self._without_volatile(coefficient, powers)
+        return (coefficient, tuple(powers.items()))
 
-    def _without_volatile(self, number: float, powers: dict[int, float]) -> Value:
-        """The product in which exponentials are one, |b|² and sqrt(b)² are what they equal, and b²·|b| is |b|³."""
+    def _without_volatile(self, coefficient: float, powers: dict[int, float]) -> Value:
+        """The product with one exponential, |b|² and sqrt(b)² simplified, and b²·|b| as |b|³."""
         powers = self._with_joined_absolutes(powers)
         exponentials = [i for i in powers if self.kinds[i] == EXP]
         changed = [i for i, p in powers.items() if not _keeps(self.kinds[i], p)]
         if len(exponentials) > 1 or (exponentials and powers[exponentials[0]] != 1.0):
             changed += exponentials
-        value: Value = (number, tuple([(i, p) for i, p in powers.items() if i not in changed]))
+        value: Value = (coefficient, tuple([(i, p) for i, p in powers.items() if i not in changed]))
         exponent: Value = ZERO
         for i in changed:
             part, p = self.parts[i], powers[i]
@@ -191,7 +189,7 @@ class Arithmetic(Bases, ABC):
         return self.multiply(value, self.exp(exponent)) if exponent[0] else value
 
     def _with_joined_absolutes(self, powers: dict[int, float]) -> dict[int, float]:
-        """b²·|b| as |b|³, in the place of b, and b·|b|³ as b³·|b|."""
+        """b²·|b| as |b|³, at the position of b, and b·|b|³ as b³·|b|."""
         for i in [i for i, p in powers.items() if self.kinds[i] == ABS and p % 2.0 == 1.0]:
             inside = self.parts[i][0][1]
             b = inside[0][0] if len(inside) == 1 else i
@@ -204,44 +202,45 @@ class Arithmetic(Bases, ABC):
         return powers
 
     def power(self, value: Value, p: float) -> Value:
-        """value^p; of a product factor by factor, where that is right for real numbers."""
+        """value^p; of a product factor by factor, where that is valid for real numbers."""
         if p == 1.0:
             return value
         if p == 0.0:
             return ONE
-        number, body = value
-        if number < 0.0 and isinstance(body, dict) and not p.is_integer():
-            number, body = self.expanded(value)
+        coefficient, body = value
+        if coefficient < 0.0 and isinstance(body, dict) and not p.is_integer():
+            coefficient, body = self.expanded(value)
         if isinstance(body, dict):
             r, base = self.sum_base(body, p)
-            return (checked(number_power(number, p) * number_power(r, p)), ((base, p),))
+            return (checked(constant_power(coefficient, p) * constant_power(r, p)), ((base, p),))
         if not body:
-            return (number_power(number, p), ())
+            return (constant_power(coefficient, p), ())
         if p.is_integer():
-            return self.gathered(number_power(number, p), tuple([(i, q * p) for i, q in body]))
-        return self._root(number, body, p)
+            return self.gathered(constant_power(coefficient, p), tuple([(i, q * p) for i, q in body]))
+        return self._root(coefficient, body, p)
 
-    def _root(self, number: float, factors: Factors, p: float) -> Value:
-        """(number · Π base^power)^p for a p that is not whole.
+    def _root(self, coefficient: float, factors: Factors, p: float) -> Value:
+        """(coefficient · Π base^power)^p for a p that is not an integer.
 
-        A single factor comes out: it is positive wherever the root exists.  So do factors that are positive, and all
-        if none is negative.  Of x·y both may be negative, and sqrt(x·y) stays; with a negative number even sqrt(−x).
-        An exponential stays with others: exp(x/2)·sqrt(y) is longer than sqrt(exp(x)·y).
+        The root of a single factor is taken: it is positive wherever the root exists.  So is that of positive factors,
+        and of all if none is negative.  sqrt(x·y) is kept, since both may be negative; with a negative coefficient,
+        sqrt(−x), too.  An exponential is kept with others: exp(x/2)·sqrt(y) is longer than sqrt(exp(x)·y).
         """
-        if number < 0.0:
-            number, factors = self._with_opposite_sum(number, factors)
-        inside = self._kept_under_root(number, factors, p)
-        if number < 0.0 and not inside:
-            raise Unsettled  # a negative number times positive factors
-        value: Value = (number_power(number, p) if number > 0.0 else 1.0, ())
+        if coefficient < 0.0:
+            coefficient, factors = self._with_opposite_sum(coefficient, factors)
+        inside = self._kept_under_root(coefficient, factors, p)
+        if coefficient < 0.0 and not inside:
+            raise NoNormalForm  # a negative coefficient times positive factors
+        value: Value = (constant_power(coefficient, p) if coefficient > 0.0 else 1.0, ())
         for i, q in factors:
             if (i, q) not in inside:
                 value = self.multiply(value, self._factor_root(i, q, p))
             elif (i, q) == inside[0]:
-                value = self.multiply(value, self._whole_root(number if number < 0.0 else 1.0, inside, p))
+                root = self._whole_root(coefficient if coefficient < 0.0 else 1.0, inside, p)
+                value = self.multiply(value, root)
         return value
 
-    def _with_opposite_sum(self, number: float, factors: Factors) -> Monomial:
+    def _with_opposite_sum(self, coefficient: float, factors: Factors) -> Monomial:
         """−x·(a − b) as x·(b − a)."""
         for k, (i, q) in enumerate(factors):
             if (
@@ -251,23 +250,23 @@ class Arithmetic(Bases, ABC):
             ):
                 opposite = {key: (-c, f) for key, (c, f) in self.parts[i].items()}
                 r, base = self.sum_base(opposite, 0.5)
-                return (checked(-number * r**q), (*factors[:k], (base, q), *factors[k + 1 :]))
-        return (number, factors)
+                return (checked(-coefficient * r**q), (*factors[:k], (base, q), *factors[k + 1 :]))
+        return (coefficient, factors)
 
-    def _kept_under_root(self, number: float, factors: Factors, p: float) -> Factors:
+    def _kept_under_root(self, coefficient: float, factors: Factors, p: float) -> Factors:
         if len(factors) > 1 and any(self.kinds[i] == EXP for i, _ in factors):
             return factors
         rooted = [self._has_root(i, q, p) for i, q in factors]
         signs = [self.factor_sign(i, q) for i, q in factors]
-        if number > 0.0 and all(rooted) and (len(factors) == 1 or min(signs)):
+        if coefficient > 0.0 and all(rooted) and (len(factors) == 1 or min(signs)):
             return ()
         kept = [k for k, sign in enumerate(signs) if sign < POSITIVE or not rooted[k]]
-        if number > 0.0 and len(kept) == 1 and rooted[kept[0]]:
+        if coefficient > 0.0 and len(kept) == 1 and rooted[kept[0]]:
             return ()
         return tuple([factors[k] for k in kept])
 
     def _has_root(self, i: int, q: float, p: float) -> bool:
-        """Whether (base^q)^p can be said as a power of the base or of its absolute value."""
+        """Whether (base^q)^p can be written as a power of the base or of its absolute value."""
         return self.has_abs or self._is_power(i, q, p)
 
     def _is_power(self, i: int, q: float, p: float) -> bool:
@@ -280,9 +279,9 @@ class Arithmetic(Bases, ABC):
             return self.gathered(1.0, ((i, q * p),))
         return self.power(self.absolute(base), q * p)
 
-    def _whole_root(self, number: float, factors: Factors, p: float) -> Value:
+    def _whole_root(self, coefficient: float, factors: Factors, p: float) -> Value:
         """The root of a product that cannot be taken factor by factor."""
-        inside = self.expanded((number, factors))
+        inside = self.expanded((coefficient, factors))
         if isinstance(inside[1], dict):
             return self.power(inside, p)
         key = (MUL, key_of(inside))
@@ -292,16 +291,16 @@ class Arithmetic(Bases, ABC):
         return (1.0, ((base, p),))
 
 
-def _divided(argument: Value, number: float) -> Value:
-    """argument/number for the number in front of a product, or for one that makes terms of a sum bare."""
+def _divided(argument: Value, coefficient: float) -> Value:
+    """argument/coefficient."""
     body = argument[1]
     if not isinstance(body, dict):
         return (1.0, body)
-    return (1.0, {key: (checked(c / number), f) for key, (c, f) in body.items()})
+    return (1.0, {key: (checked(c / coefficient), f) for key, (c, f) in body.items()})
 
 
 def _keeps(kind: int, p: float) -> bool:
-    """Whether a base keeps a power: |b|^2 is b^2, and the square of the root of a product is the product."""
+    """Whether base^p does not simplify: |b|² is b², and the square of the root of a product is the product."""
     if kind == ABS:
         return p % 2.0 != 0.0
     return kind != MUL or not p.is_integer()

@@ -1,24 +1,22 @@
 """Powers as tokens: with squares, cubes, roots and pow, whichever are allowed and short.
 
-A piece of a program is a list: a float for a constant, ~i for column i, and an opcode for an operator.
+A piece is a list of tokens: a float for a constant, ~i for feature i, and an opcode for an operator.
 """
-
-from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping
 
 from fouriertree.expr.normal.functions import Algebra
-from fouriertree.expr.normal.values import POSITIVE, Factors, Monomial, Unsettled, Value
+from fouriertree.expr.normal.values import POSITIVE, Factors, Monomial, NoNormalForm, Value
 from fouriertree.expr.opcodes import ABS, CUBE, DIV, EXP, INV, LOG, MUL, NEG, POW, SQRT, SQUARE, VAR
 
 Piece = list[int | float]
-#: (place among the factors, base, power)
+#: (position among the factors, base, power)
 Member = tuple[int, int, float]
-#: (place, what is written there, whether it stands above the line)
+#: (position, tokens, whether they belong to the numerator)
 Placed = tuple[int, Piece, bool]
 
-#: whole powers that pow writes with fewer tokens than squares and cubes do
+#: integer powers that take fewer tokens with pow than with squares and cubes
 _BY_POW = frozenset(float(p) for p in range(5, 1000) if p not in (6, 8))
 _LONGEST_PRODUCT = 16
 #: roots of roots, down to this fraction, are written with sqrt
@@ -28,20 +26,20 @@ _FINEST = 64.0
 class PowerWriter(ABC):
     """Writes products of powers of the bases of `algebra`."""
 
-    __slots__ = ("algebra", "allowed", "costs", "regrouped", "written")
+    __slots__ = ("algebra", "allowed", "complexities", "regrouped", "written")
 
-    def __init__(self, algebra: Algebra, allowed: Container[int], costs: Mapping[int, int]) -> None:
+    def __init__(self, algebra: Algebra, allowed: Container[int], complexities: Mapping[int, int]) -> None:
         self.algebra = algebra
         self.allowed = allowed
-        self.costs = costs
+        self.complexities = complexities
         self.written: dict[int, Piece] = {}
-        # Whether roots were joined or differences turned round: read again, they may meet others like them.
+        # Whether roots were joined or differences negated: another pass may collect them with others.
         self.regrouped = False
 
-    def cost(self, piece: Piece) -> int:
+    def complexity(self, piece: Piece) -> int:
         """Complexity of a piece."""
-        costs = self.costs
-        return sum([costs[token] if isinstance(token, int) and token > VAR else 1 for token in piece])
+        complexities = self.complexities
+        return sum([complexities[token] if isinstance(token, int) and token > VAR else 1 for token in piece])
 
     @abstractmethod
     def value(self, v: Value) -> Piece:
@@ -53,17 +51,17 @@ class PowerWriter(ABC):
 
     @abstractmethod
     def fraction(self, c: float, factors: Factors) -> tuple[Piece, bool]:
-        """c·Π base^power; the sign of c is owed if there is no number to carry it."""
+        """c·Π base^power; True if a minus sign is still missing, since there is no coefficient."""
 
     @abstractmethod
-    def turned(self, c: float, factors: Factors) -> Monomial:
-        """The product with a minus sign inside, if that is free."""
+    def negated_inside(self, c: float, factors: Factors) -> Monomial:
+        """The product with the minus sign moved inside, if that adds no token."""
 
     def negative(self, piece: Piece) -> Piece:
         return [*piece, NEG] if NEG in self.allowed else [-1.0, *piece, MUL]
 
     def pieces(self, factors: Factors) -> list[tuple[Piece, bool]]:
-        """What is multiplied by (True) and divided by (False); equal powers share one operator."""
+        """Factors of the numerator (True) and the denominator (False); equal powers share one operator."""
         for _, p in factors:
             if p != 1.0 and p != -1.0:
                 break
@@ -71,19 +69,19 @@ class PowerWriter(ABC):
             return [(self.base(i), p > 0.0) for i, p in factors]
         whole: list[Member] = []
         roots: dict[float, list[Member]] = {}
-        for place, (i, p) in enumerate(self._without_absolutes(factors)):
+        for position, (i, p) in enumerate(self._without_absolutes(factors)):
             whole_part, root = self._parts_of_power(i, p)
             if whole_part:
-                whole.append((place, i, whole_part))
+                whole.append((position, i, whole_part))
             if root:
-                roots.setdefault(abs(root), []).append((place, i, root))
+                roots.setdefault(abs(root), []).append((position, i, root))
         placed = list(self._whole_powers(whole))
         placed += [self._root(power, members) for power, members in roots.items()]
-        placed.sort(key=_place)
-        return [(piece, up) for _, piece, up in placed]
+        placed.sort(key=_position)
+        return [(piece, top) for _, piece, top in placed]
 
     def _without_absolutes(self, factors: Factors) -> Factors:
-        """|b|³ as b²·|b|, unless there is an operator for it."""
+        """|b|³ as b²·|b|, unless there is an operator for the power."""
         algebra, found = self.algebra, []
         for i, p in factors:
             inside: Factors = algebra.parts[i][0][1] if algebra.kinds[i] == ABS else ()
@@ -114,20 +112,20 @@ class PowerWriter(ABC):
         squared: list[Member] = []
         cubed: list[Member] = []
         powers: dict[float, list[Member]] = {}
-        for place, i, p in members:
+        for position, i, p in members:
             size = abs(p)
             if size == 1.0:
-                yield place, self.base(i), p > 0.0
+                yield position, self.base(i), p > 0.0
             elif size in _BY_POW and POW in self.allowed:
-                powers.setdefault(size, []).append((place, i, p / size))
+                powers.setdefault(size, []).append((position, i, p / size))
             elif size % 3.0 == 0.0 and CUBE in self.allowed:
-                cubed.append((place, i, p / 3.0))
+                cubed.append((position, i, p / 3.0))
             elif SQUARE in self.allowed:
-                squared.append((place, i, float(int(p / 2.0))))
+                squared.append((position, i, float(int(p / 2.0))))
                 if size % 2.0:
-                    yield place, self.base(i), p > 0.0
+                    yield position, self.base(i), p > 0.0
             else:
-                yield place, self._repeated(self.base(i), int(size)), p > 0.0
+                yield position, self._repeated(self.base(i), int(size)), p > 0.0
         if squared:
             yield self._raised(squared, [SQUARE])
         if cubed:
@@ -136,69 +134,69 @@ class PowerWriter(ABC):
             yield self._raised(group, [size, POW])
 
     def _raised(self, members: list[Member], operator: Piece) -> Placed:
-        """One operator on a product; 1/b² is a square below the line and not (1/b)² above."""
-        up = any(p > 0.0 for _, _, p in members)
-        inside = tuple([(i, p if up else -p) for _, i, p in members])
-        return _place_of(members, up), [*self.fraction(1.0, inside)[0], *operator], up
+        """One operator on a product; 1/b² has the square in the denominator and is not (1/b)²."""
+        top = any(p > 0.0 for _, _, p in members)
+        inside = tuple([(i, p if top else -p) for _, i, p in members])
+        return _position_of(members, top), [*self.fraction(1.0, inside)[0], *operator], top
 
     def _repeated(self, base: Piece, size: int) -> Piece:
         """b·b·… or b³·…, or pow if that is shorter."""
         cubes = size // 3 if CUBE in self.allowed else 0
         product = joined([[*base, CUBE]] * cubes + [base] * (size - 3 * cubes))
-        if POW in self.allowed and self.cost(product) > self.cost([*base, 1.0, POW]):
+        if POW in self.allowed and self.complexity(product) > self.complexity([*base, 1.0, POW]):
             return [*base, float(size), POW]
         if size > _LONGEST_PRODUCT:
-            raise Unsettled
+            raise NoNormalForm
         return product
 
     def _root(self, power: float, members: list[Member]) -> Placed:
         """Π b^(±power) as one root of a product."""
         algebra = self.algebra
-        up = any(p > 0.0 for _, _, p in members)
-        number, factors = 1.0, []
+        top = any(p > 0.0 for _, _, p in members)
+        coefficient, factors = 1.0, []
         for _, i, p in members:
-            direction = 1.0 if (p > 0.0) == up else -1.0
+            direction = 1.0 if (p > 0.0) == top else -1.0
             if algebra.kinds[i] == MUL:
                 own, inside = algebra.parts[i]
-                number *= own**direction
+                coefficient *= own**direction
                 factors += [(j, q * direction) for j, q in inside]
             else:
                 factors.append((i, direction))
         if len(members) > 1 and any(algebra.signs[i] != POSITIVE for _, i, _ in members):
             self.regrouped = True
-        piece, below = self._root_of(self._radicand(number, tuple(factors)), power, up)
-        return _place_of(members, up), piece, not below
+        piece, denominator = self._root_of(self._radicand(coefficient, tuple(factors)), power, top)
+        return _position_of(members, top), piece, not denominator
 
-    def _radicand(self, number: float, factors: Factors) -> Piece:
+    def _radicand(self, coefficient: float, factors: Factors) -> Piece:
         if len({i for i, _ in factors}) < len(factors):
-            return self.value(self.algebra.gathered(number, factors))
-        if number == -1.0:
-            number, factors = self.turned(number, factors)
-        piece, owed = self.fraction(number, factors)
-        return self.negative(piece) if owed else piece
+            return self.value(self.algebra.gathered(coefficient, factors))
+        if coefficient == -1.0:
+            coefficient, factors = self.negated_inside(coefficient, factors)
+        piece, negate = self.fraction(coefficient, factors)
+        return self.negative(piece) if negate else piece
 
-    def _root_of(self, inside: Piece, power: float, up: bool) -> tuple[Piece, bool]:
-        """inside^(±power), and whether it belongs below the line."""
-        if power == 0.5 and SQRT in self.allowed and (up or POW not in self.allowed or DIV in self.allowed):
-            return [*inside, SQRT], not up
+    def _root_of(self, inside: Piece, power: float, top: bool) -> tuple[Piece, bool]:
+        """inside^(±power), and whether it belongs to the denominator."""
+        if power == 0.5 and SQRT in self.allowed and (top or POW not in self.allowed or DIV in self.allowed):
+            return [*inside, SQRT], not top
         if POW in self.allowed:
-            return [*inside, power if up else -power, POW], False
+            return [*inside, power if top else -power, POW], False
         if SQRT in self.allowed and power < 1.0 and (_FINEST * power).is_integer():
-            # √(b^2p), where b^2p for p above a half is b·b^(2p − 1).
+            # √(b^2p), where b^2p for p > ½ is b·b^(2p − 1).
             inner, _ = self._root_of(inside, 2.0 * power % 1.0, True)
-            return [*inside, *inner, MUL, SQRT] if power > 0.5 else [*inner, SQRT], not up
+            return [*inside, *inner, MUL, SQRT] if power > 0.5 else [*inner, SQRT], not top
         if EXP in self.allowed and LOG in self.allowed:
-            return [power if up else -power, *inside, LOG, MUL, EXP], False
-        raise Unsettled
+            return [power if top else -power, *inside, LOG, MUL, EXP], False
+        raise NoNormalForm
 
 
-def _place(item: Placed) -> int:
+def _position(item: Placed) -> int:
     return item[0]
 
 
-def _place_of(members: list[Member], up: bool) -> int:
-    """The place of the member that is written first."""
-    return next(place for place, _, p in members if (p > 0.0) == up)
+def _position_of(members: list[Member], top: bool) -> int:
+    """The position of the member that is written first."""
+    return next(position for position, _, p in members if (p > 0.0) == top)
 
 
 def joined(pieces: list[Piece]) -> Piece:

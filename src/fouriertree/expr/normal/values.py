@@ -1,10 +1,8 @@
-"""What a value in normal form is: number · Π base^power, or number · (sum of such).
+"""Values in normal form: coefficient · Π base^power, or coefficient · (sum of such terms).
 
-Bases are columns, sums, functions of values, and products whose factors have no root of their own.  They are
-numbered, equal ones once, so that comparing two values is comparing short tuples.
+Bases are features, sums, functions of values, and products whose root is not taken factor by factor.  Equal bases
+have the same index, so two values are compared as short tuples.
 """
-
-from __future__ import annotations
 
 from collections.abc import Container
 from typing import Any
@@ -14,40 +12,40 @@ import numpy as np
 from fouriertree.expr.catalogue import Primitive
 from fouriertree.expr.opcodes import ABS, ACOS, ADD, EXP, LOG, MAX, MIN, POW, VAR
 
-#: (number of the base, power), in the order in which they are written
+#: (index of the base, power), in the order in which they are written
 Factors = tuple[tuple[int, float], ...]
 Monomial = tuple[float, Factors]
-#: from the factors in the order of their numbers, by which like terms are found, to the term
+#: from the sorted factors, which like terms share, to the term
 Sum = dict[Factors, Monomial]
 Value = tuple[float, Factors | Sum]
 
 ONE: Monomial = (1.0, ())
 ZERO: Monomial = (0.0, ())
-#: what is known of a sign where there is a value; the order matters
+#: what is known of the sign of a value; the order matters
 UNKNOWN, NOT_NEGATIVE, POSITIVE = 0, 1, 2
 
 _SMALLEST, _LARGEST = 1e-300, 1e300
-#: coefficients of sums are compared by their quotients, which are numbers if the coefficients are in this range
+#: coefficients of sums are compared by their quotients, which are finite if the coefficients are in this range
 _SMALLEST_TERM, _LARGEST_TERM = 1e-150, 1e150
 
 
-class Unsettled(Exception):  # noqa: N818 (no error: such a formula stays as it is)
-    """There is no normal form: a number is too large or too small, or an operator is missing."""
+class NoNormalForm(Exception):  # noqa: N818 (not an error: such an expression is not changed)
+    """There is no normal form: a constant is too large or too small, or an operator is not allowed."""
 
 
 class Bases:
-    """The bases of one formula: what they are, and what is known of their signs."""
+    """The bases of one expression, and what is known of their signs."""
 
     __slots__ = ("ids", "kinds", "originals", "parts", "positive", "scaled_logs", "signs")
 
     def __init__(self, positive: Container[int]) -> None:
         self.positive = positive
         self.kinds: list[int] = []  # VAR, ADD, MUL for a product, or the opcode of a function
-        self.parts: list[Any] = []  # the column, the sum, the monomial, or the tuple of arguments
+        self.parts: list[Any] = []  # the feature, the sum, the monomial, or the tuple of arguments
         self.signs: list[int] = []
         self.ids: dict[Any, int] = {}
-        self.originals: dict[int, tuple[float, Sum]] = {}  # of sums: (r, r·sum) as it was given
-        self.scaled_logs = False  # whether there is a log(c·b) whose number could come out
+        self.originals: dict[int, tuple[float, Sum]] = {}  # of sums: (r, r·sum), the original
+        self.scaled_logs = False  # whether there is a log(c·b), which could be split
 
     def new(self, kind: int, part: Any, sign: int = UNKNOWN) -> int:
         self.kinds.append(kind)
@@ -55,7 +53,7 @@ class Bases:
         self.signs.append(sign)
         return len(self.kinds) - 1
 
-    def column(self, i: int) -> Monomial:
+    def feature(self, i: int) -> Monomial:
         key = (VAR, i)
         base = self.ids.get(key)
         if base is None:
@@ -63,13 +61,13 @@ class Bases:
         return (1.0, ((base, 1.0),))
 
     def opaque(self, code: int, *arguments: Value) -> Monomial:
-        """A function of values that stand as they are; sums among them have no number in front."""
+        """A function of values without a rule; sums among the values have no coefficient."""
         keys = tuple([key_of(v) for v in arguments])
         key = (code, frozenset(keys) if code in (MIN, MAX) else keys)
         base = self.ids.get(key)
         if base is None:
             base = self.ids[key] = self.new(code, arguments, self._function_sign(code, arguments))
-            if code == LOG and log_number(arguments[0]) != 1.0:
+            if code == LOG and log_factor(arguments[0]) != 1.0:
                 self.scaled_logs = True
         return (1.0, ((base, 1.0),))
 
@@ -79,11 +77,11 @@ class Bases:
         return NOT_NEGATIVE if code in (ABS, ACOS) else UNKNOWN
 
     def sum_base(self, total: Sum, power: float) -> tuple[float, int]:
-        """(r, base) with total = r·base; r > 0 where the power is not whole, for then a sign cannot come out."""
+        """(r, base) with total = r·base; r > 0 if the power is not an integer, since signs stay under roots."""
         whole = power.is_integer()
         sizes = [abs(term[0]) for term in total.values()]
         if min(sizes) < _SMALLEST_TERM or max(sizes) > _LARGEST_TERM:
-            raise Unsettled
+            raise NoNormalForm
         first = min(total)
         pivot = total[first][0]
         ratios = frozenset([(key, term[0] / pivot) for key, term in total.items()])
@@ -102,9 +100,9 @@ class Bases:
         return pivot / self.parts[base][first][0], base
 
     def sign(self, value: Value) -> int:
-        """What is known of the sign of a value, where it is finite."""
-        number, body = value
-        if number <= 0.0:
+        """The known sign of a value, where it is finite."""
+        coefficient, body = value
+        if coefficient <= 0.0:
             return UNKNOWN
         if isinstance(body, dict):
             signs = [self.sign(term) for term in body.values()]
@@ -112,7 +110,7 @@ class Bases:
         return min([self.factor_sign(i, p) for i, p in body], default=POSITIVE)
 
     def factor_sign(self, i: int, p: float) -> int:
-        """A power that is not whole has a value only where its base is not negative."""
+        """The known sign of a factor: a non-integer power is defined only where its base is not negative."""
         known = self.signs[i]
         if known == POSITIVE:
             return POSITIVE
@@ -122,63 +120,60 @@ class Bases:
 
 
 def smallest_size(total: Sum) -> float:
-    """The smallest size of a coefficient: divided by it, that term is bare and the others are multiples.
-
-    It does not depend on the order of the sum, nor the quotient on its scale.  The constant term is a number anyway.
-    """
+    """The smallest size of a coefficient, without the constant term; it does not depend on the order of the terms."""
     return min([abs(term[0]) for key, term in total.items() if key])
 
 
-def log_number(argument: Value) -> float:
+def log_factor(argument: Value) -> float:
     """c of log(c·b), which is log(b) + log(c)."""
-    number, body = argument
+    coefficient, body = argument
     if isinstance(body, dict):
         return smallest_size(body)
-    return number if number > 0.0 and body else 1.0
+    return coefficient if coefficient > 0.0 and body else 1.0
 
 
 def key_of(value: Value) -> Any:
-    """Equal for values that are equal but for the order of terms and factors."""
-    number, body = value
+    """A key that does not depend on the order of terms and factors."""
+    coefficient, body = value
     if isinstance(body, dict):
-        return frozenset([(key, number * term[0]) for key, term in body.items()])
-    return (number, in_order(body))
+        return frozenset([(key, coefficient * term[0]) for key, term in body.items()])
+    return (coefficient, in_order(body))
 
 
 def in_order(factors: Factors) -> Factors:
     return factors if len(factors) < 2 else tuple(sorted(factors))
 
 
-def scaled(value: Value, number: float) -> Value:
-    """number · value."""
-    if number == 1.0:
+def scaled(value: Value, factor: float) -> Value:
+    """factor · value."""
+    if factor == 1.0:
         return value
-    if number == 0.0 or value[0] == 0.0:
+    if factor == 0.0 or value[0] == 0.0:
         return ZERO
-    return (checked(number * value[0]), value[1])
+    return (checked(factor * value[0]), value[1])
 
 
-def checked(number: float) -> float:
-    if _SMALLEST < abs(number) < _LARGEST:
-        return number
-    raise Unsettled
+def checked(value: float) -> float:
+    if _SMALLEST < abs(value) < _LARGEST:
+        return value
+    raise NoNormalForm
 
 
-def number_power(number: float, p: float) -> float:
-    """number^p, if that is a number of ordinary size."""
-    if number == 1.0:
+def constant_power(coefficient: float, p: float) -> float:
+    """coefficient^p, if it is in range."""
+    if coefficient == 1.0:
         return 1.0
-    if number == 0.0 and p > 0.0:
+    if coefficient == 0.0 and p > 0.0:
         return 0.0
-    if number == 0.0 or (number < 0.0 and not p.is_integer()):
-        raise Unsettled
+    if coefficient == 0.0 or (coefficient < 0.0 and not p.is_integer()):
+        raise NoNormalForm
     try:
-        return checked(1.0 / number if p == -1.0 else number**p)
+        return checked(1.0 / coefficient if p == -1.0 else coefficient**p)
     except OverflowError:
-        raise Unsettled from None
+        raise NoNormalForm from None
 
 
-def folded(row: Primitive, numbers: list[float]) -> Monomial:
-    """The operator on numbers."""
-    value = float(row.reference(*[np.array([number]) for number in numbers])[0])
+def folded(row: Primitive, constants: list[float]) -> Monomial:
+    """The operator on constants."""
+    value = float(row.reference(*[np.array([constant]) for constant in constants])[0])
     return (checked(value), ()) if value else ZERO

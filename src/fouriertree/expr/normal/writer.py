@@ -1,30 +1,28 @@
-"""From values in normal form back to tokens: with the operators that are allowed, and few of them."""
-
-from __future__ import annotations
+"""From values in normal form back to tokens: with the allowed operators, and few of them."""
 
 from collections.abc import Iterator
 
 from fouriertree.expr.normal.functions import ODD
 from fouriertree.expr.normal.powers import Piece, PowerWriter, joined
-from fouriertree.expr.normal.values import Factors, Monomial, Sum, Unsettled, Value, scaled
+from fouriertree.expr.normal.values import Factors, Monomial, NoNormalForm, Sum, Value, scaled
 from fouriertree.expr.opcodes import ABS, ADD, CUBE, DIV, EXP, INV, MUL, POW, SQRT, SQUARE, SUB, VAR
 
-#: a number that went into a sum and came out again may be off by this much
+#: rounding error of a coefficient that was multiplied into a sum and factored out again
 _ROUNDING = 4e-15
 _UNARY_POWERS: dict[int | float, float] = {SQUARE: 2.0, CUBE: 3.0, SQRT: 0.5}
 
 
 class Writer(PowerWriter):
-    """Writes values over the bases of an algebra."""
+    """Writes values of an algebra as tokens."""
 
     __slots__ = ()
 
     def value(self, v: Value) -> Piece:
-        number, body = self.algebra.expanded(v)
-        return self._sum(body) if isinstance(body, dict) else self._signed(number, body)
+        coefficient, body = self.algebra.expanded(v)
+        return self._sum(body) if isinstance(body, dict) else self._signed(coefficient, body)
 
     def write_bases(self, v: Value) -> None:
-        """All bases of a value, from the inside out: then no formula is too deep for the stack."""
+        """Write all bases of a value, innermost first, so that recursion is not too deep."""
         found: set[int] = set()
         todo = [v]
         while todo:
@@ -45,7 +43,7 @@ class Writer(PowerWriter):
     # Sums.
 
     def _sum(self, total: Sum) -> Piece:
-        """Terms in their order, but one without a minus sign first, and the number last."""
+        """Terms in their order, but one without a minus sign first, and the constant last."""
         terms = self._terms(total)
         first, start = self._first(terms)
         piece = list(start)
@@ -57,7 +55,7 @@ class Writer(PowerWriter):
         return piece
 
     def _terms(self, total: Sum) -> list[Monomial]:
-        """Terms as they are written: those of one size together, and the number last."""
+        """Terms as they are written: grouped by the size of the coefficient, and the constant last."""
         groups: dict[float, list[Factors]] = {}
         for key, term in total.items():
             if key:
@@ -72,9 +70,9 @@ class Writer(PowerWriter):
         if () in total:
             terms.remove(total[()])
             terms.append(total[()])
-        # Without subtraction a minus sign goes where it costs nothing.
+        # Without subtraction, a minus sign is moved to where it adds no token.
         if SUB not in self.allowed:
-            terms = [self.turned(*term) if term[0] < 0.0 else term for term in terms]
+            terms = [self.negated_inside(*term) if term[0] < 0.0 else term for term in terms]
         return terms
 
     def _group(self, total: Sum, size: float) -> Monomial:
@@ -85,24 +83,24 @@ class Writer(PowerWriter):
         return (size, ((self.algebra.new(ADD, bare), 1.0),))
 
     def _first(self, terms: list[Monomial]) -> tuple[int, Piece]:
-        """The term to start with: a positive one, or one with a number that can be negative."""
+        """The first term: a positive one, or one with a coefficient that can be negative."""
         for k, (c, factors) in enumerate(terms):
             if c > 0.0:
                 return k, self._signed(c, factors)
         for k, (c, factors) in enumerate(terms):
-            piece, owed = self._product(c, factors)
-            if not owed:
+            piece, negate = self._product(c, factors)
+            if not negate:
                 return k, piece
         return 0, self._signed(*terms[0])
 
     def _signed(self, c: float, factors: Factors) -> Piece:
-        piece, owed = self._product(c, factors)
-        return self.negative(piece) if owed else piece
+        piece, negate = self._product(c, factors)
+        return self.negative(piece) if negate else piece
 
     # Products.
 
     def _product(self, c: float, factors: Factors) -> tuple[Piece, bool]:
-        """c · Π base^power as one fraction, and whether a minus sign is still owed."""
+        """c · Π base^power as one fraction, and whether a minus sign is still missing."""
         if not factors:
             return [c], False
         if c == 1.0 and len(factors) == 1:
@@ -112,11 +110,11 @@ class Writer(PowerWriter):
         if abs(c) != 1.0:
             c, factors = self._absorbed(c, factors)
         if c < 0.0:
-            c, factors = self.turned(c, factors)
+            c, factors = self.negated_inside(c, factors)
         return self.fraction(c, factors)
 
     def _absorbed(self, c: float, factors: Factors) -> Monomial:
-        """The product without its number, if a sum can take it: another of its terms is bare then."""
+        """The product with its coefficient multiplied into a sum, if that makes a coefficient of the sum ±1."""
         algebra = self.algebra
         for k, (i, p) in enumerate(factors):
             kind = algebra.kinds[i]
@@ -148,20 +146,20 @@ class Writer(PowerWriter):
         """The same for a sum that is a factor inside a root or an absolute value."""
         algebra = self.algebra
         is_abs = algebra.kinds[i] == ABS
-        number, body = algebra.parts[i][0] if is_abs else algebra.parts[i]
+        coefficient, body = algebra.parts[i][0] if is_abs else algebra.parts[i]
         if isinstance(body, dict):
             return None
         for k, (j, q) in enumerate(body):
             found = self._with_size(j, c, p * q) if algebra.kinds[j] == ADD else None
             if found is not None:
-                inside = (number, _exchanged(body, k, found))
+                inside = (coefficient, _exchanged(body, k, found))
                 return algebra.new(algebra.kinds[i], (inside,) if is_abs else inside)
         return None
 
-    def turned(self, c: float, factors: Factors) -> Monomial:
-        """The product with a minus sign inside: a difference, or an odd function of one, turned round.
+    def negated_inside(self, c: float, factors: Factors) -> Monomial:
+        """The product with the minus sign moved inside: a difference, or an odd function of one, is negated.
 
-        If there is no number to carry the sign, other factors will do that have a number of their own.
+        If c = −1, factors with a coefficient qualify, too.
         """
         for free in (False, True) if c == -1.0 else (False,):
             for k, (i, p) in enumerate(factors):
@@ -173,58 +171,58 @@ class Writer(PowerWriter):
         return (c, factors)
 
     def _opposite(self, i: int, free: bool) -> int | None:
-        """The base with the other sign, if that needs no minus sign of its own."""
+        """The base with the opposite sign, if that needs no minus sign."""
         algebra = self.algebra
         kind, part = algebra.kinds[i], algebra.parts[i]
         if kind != ADD and kind not in ODD:
             return None
-        number, body = (1.0, part) if kind == ADD else part[0]
+        coefficient, body = (1.0, part) if kind == ADD else part[0]
         if isinstance(body, dict):
             wanted = any(
                 term[0] < 0.0 or (free and (not key or term[0] != 1.0)) for key, term in body.items()
             )
             body = {key: (-c, f) for key, (c, f) in body.items()}
         else:
-            wanted, number = free and number != 1.0, -number
+            wanted, coefficient = free and coefficient != 1.0, -coefficient
         if not wanted:
             return None
-        return algebra.new(kind, body if kind == ADD else ((number, body),))
+        return algebra.new(kind, body if kind == ADD else ((coefficient, body),))
 
     def fraction(self, c: float, factors: Factors) -> tuple[Piece, bool]:
-        """c·Π base^power; the sign of c is owed if there is no number to carry it."""
-        above: list[Piece] = []
-        below: list[Piece] = []
-        for piece, up in self.pieces(self._exponentials_below(c, factors)):
-            (above if up else below).append(piece)
-        owed = c == -1.0 and bool(above)
-        if not above and c == 1.0:
-            reciprocal = self._reciprocal(below)
+        """c·Π base^power; True if a minus sign is still missing, since there is no coefficient."""
+        numerator: list[Piece] = []
+        denominator: list[Piece] = []
+        for piece, top in self.pieces(self._moved_exponential(c, factors)):
+            (numerator if top else denominator).append(piece)
+        negate = c == -1.0 and bool(numerator)
+        if not numerator and c == 1.0:
+            reciprocal = self._reciprocal(denominator)
             if reciprocal is not None:
                 return reciprocal, False
-        if abs(c) != 1.0 or not above:
-            above.insert(0, [c])
-        return self._quotient(joined(above), below), owed
+        if abs(c) != 1.0 or not numerator:
+            numerator.insert(0, [c])
+        return self._quotient(joined(numerator), denominator), negate
 
-    def _quotient(self, above: Piece, below: list[Piece]) -> Piece:
-        if not below:
-            return above
+    def _quotient(self, numerator: Piece, denominator: list[Piece]) -> Piece:
+        if not denominator:
+            return numerator
         if DIV in self.allowed:
-            return [*above, *joined(below), DIV]
+            return [*numerator, *joined(denominator), DIV]
         if INV in self.allowed:
-            return [*above, *joined(below), INV, MUL]
-        raise Unsettled
+            return [*numerator, *joined(denominator), INV, MUL]
+        raise NoNormalForm
 
-    def _reciprocal(self, below: list[Piece]) -> Piece | None:
-        """1/below where that is shorter than a quotient: inv(b), or pow(b, −2) for 1/b²."""
+    def _reciprocal(self, denominator: list[Piece]) -> Piece | None:
+        """1/denominator where that is shorter than a quotient: inv(b), or pow(b, −2) for 1/b²."""
         if INV in self.allowed:
-            return [*joined(below), INV]
-        *base, last = below[0]
+            return [*joined(denominator), INV]
+        *base, last = denominator[0]
         power = _UNARY_POWERS.get(last) if isinstance(last, int) else None
-        if POW in self.allowed and len(below) == 1 and power is not None:
+        if POW in self.allowed and len(denominator) == 1 and power is not None:
             return [*base, -power, POW]
         return None
 
-    def _exponentials_below(self, c: float, factors: Factors) -> Factors:
+    def _moved_exponential(self, c: float, factors: Factors) -> Factors:
         """a·e^(−x)/b as a/(b·e^x), and so on, where that is shorter."""
         algebra = self.algebra
         if EXP not in self.allowed or DIV not in self.allowed:
@@ -233,17 +231,17 @@ class Writer(PowerWriter):
             if algebra.kinds[i] == EXP:
                 exponent = algebra.parts[i][0]
                 opposite = algebra.expanded(scaled(exponent, -1.0))
-                saved = self.cost(self.value(exponent)) - self.cost(self.value(opposite))
-                if saved > self._cost_of_line(c, factors):
+                saved = self.complexity(self.value(exponent)) - self.complexity(self.value(opposite))
+                if saved > self._division_complexity(c, factors):
                     return (*factors[:k], *factors[k + 1 :], (algebra.new(EXP, (opposite,)), -p))
         return factors
 
-    def _cost_of_line(self, c: float, factors: Factors) -> int:
-        """What it costs to divide by a factor instead of multiplying by it."""
+    def _division_complexity(self, c: float, factors: Factors) -> int:
+        """The additional complexity of dividing by a factor instead of multiplying by it."""
         if any(p < 0.0 for _, p in factors):
             return 0
         alone = len(factors) == 1 and abs(c) == 1.0
-        return self.costs[DIV] + 1 if alone else self.costs[DIV] - self.costs[MUL]
+        return self.complexities[DIV] + 1 if alone else self.complexities[DIV] - self.complexities[MUL]
 
     def base(self, i: int) -> Piece:
         found = self.written.get(i)

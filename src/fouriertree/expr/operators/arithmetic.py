@@ -1,7 +1,5 @@
 """Sums, products, quotients and signs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from fouriertree.expr import opcodes as op
@@ -93,7 +91,7 @@ ROWS = (
         derivative=("-1",),
         interval=lambda i, a: i.negative(a),
         forms=everywhere(
-            # Not even a product may stand there: -2.0 would become a number, and -- a comment in SQL.
+            # Parentheses around products, too: -2.0 would be a constant, and -- a comment in SQL.
             Form("-{a}", UNARY, (POWER, 0)),
             latex=Form("-{a}", NEGATIVE, (POWER, 0)),
             excel=Form("(-{a})", ATOM, (ATOM, 0)),

@@ -1,4 +1,4 @@
-"""`Primitive`, the entry of an operator: everything that the package knows about it, in one place."""
+"""`Primitive`, the entry of an operator: all its properties in one place."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _ARGUMENTS = {"a": 0, "b": 1}
 
 @dataclass(frozen=True)
 class Pole:
-    """Where an operator has poles: at the zeros of a formula over its arguments.
+    """Poles of an operator: at the zeros of a template over its arguments.
 
     Parameters
     ----------
     zero : str
-        The formula, over ``a`` and ``b``.
+        The template, over ``a`` and ``b``.
     only_if : callable, optional
-        A condition on the last argument, a number or an array; without it there are no poles.
+        A condition on the last argument, a float or an array; if it is False there are no poles.
     protected : bool
-        The operator has a value of its own at the zero itself; the poles lie beside it.
+        The operator has a finite value at the zero itself; values near it are unbounded.
     """
 
     zero: str
@@ -38,11 +38,11 @@ class Pole:
 
     @property
     def argument(self) -> int | None:
-        """The number of the argument that must not vanish, where the formula is nothing but that argument."""
+        """The index of the argument that must not vanish, if the template is that argument."""
         return _ARGUMENTS.get(self.zero)
 
     def may_occur(self, last: float | None, unknown: bool) -> bool:
-        """Whether there can be poles for this last argument; `unknown` is the answer where it is no number."""
+        """Whether there can be poles for this last argument; `unknown` is returned if it is not a constant."""
         if self.only_if is None:
             return True
         return unknown if last is None else bool(self.only_if(last))
@@ -50,7 +50,7 @@ class Pole:
 
 @dataclass(frozen=True)
 class Domain:
-    """Where an operator has a value: lower ≤ a ≤ upper, if the condition on its last argument holds."""
+    """The domain of an operator: lower ≤ a ≤ upper, if the condition on its last argument holds."""
 
     lower: float = -np.inf
     upper: float = np.inf
@@ -63,49 +63,49 @@ class Domain:
 
 @dataclass(frozen=True, eq=False)
 class Primitive:
-    """One operator: what it means as numbers, as a derivative, on intervals, as algebra and as text.
+    """One operator: its values, derivatives, interval extension, algebraic properties and notation.
 
     Parameters
     ----------
     name, arity, opcode : str, int, int
-        What formulas and programs call it. Opcodes are part of checkpoints and never change.
+        Its name in formulas, and its opcode in programs. Opcodes are part of checkpoints and never change.
     reference : callable
-        float64 arrays to a float64 array, by NumPy: the meaning of the operator.
+        From float64 arrays to a float64 array, by NumPy: the definition of the operator.
     kernel : callable, optional
-        ``kernel(m, x)`` or ``kernel(m, x, y)``: the same over vectors of SIMD lanes, where `m` holds the elementary
+        ``kernel(m, x)`` or ``kernel(m, x, y)``: the same on vectors of SIMD lanes, where `m` has the elementary
         functions of the engine (`fouriertree.engine.elementary`).
     derivative : tuple of str, optional
-        One formula per argument, over the arguments ``a`` and ``b`` and the value ``v`` of the operator. It is right
-        almost everywhere. ``finite(t)`` is t, and in gradients 0 where t is infinite: where the slope of a finite
-        value is infinite, as that of √a at 0, a row says nothing about a small step and must not silence the others.
+        One template per argument, over the arguments ``a`` and ``b`` and the value ``v`` of the operator, valid almost
+        everywhere. ``finite(t)`` is t, and in gradients 0 where t is infinite: a row with an infinite derivative of a
+        finite value, as √a at 0, must not make the gradient infinite.
     interval : callable, optional
-        ``interval(i, a)`` or ``interval(i, a, b)``: bounds of all values on the intervals, where `i` holds interval
+        ``interval(i, a)`` or ``interval(i, a, b)``: bounds of all values on the intervals, where `i` has interval
         arithmetic (the module ``interval`` of the certificate).
     forms : mapping
-        How it is written in every language: a `Form`, `Nodes` or `Absent`.
+        Its notation in every language: a `Form`, `Nodes` or `Absent`.
     complexity : int
-        What it adds to the complexity of a formula.
+        Its contribution to the complexity of an expression.
     symbol, precedence : str, int
-        How formulas write it, where not as a call.
+        Its infix notation, if it is not written as a call.
     pole, domain, jump : Pole, Domain, str
-        Where it is infinite, where it has a value, and a formula at whose zeros it is not continuous.
+        Its poles, its domain, and a template at whose zeros it is not continuous.
     fault : str
-        What is said where a value is not finite.
+        The message of certificates where a value is not finite.
     parity : int
         −1 for odd functions, 1 for even ones.
     zeros : tuple of int
         Arguments whose zeros are the zeros of the operator.
     multiplicative : bool
-        A product, quotient or power: its sign does not change where those of its arguments do not.
+        A product, quotient or power: its sign is constant where those of its arguments are.
     protects : str, optional
-        The operator that this one stands in for where only protected ones are allowed.
+        The operator that this one replaces where only protected ones are allowed.
     synonyms : tuple of str
-        Names that people try, and that are too far from ours for a suggestion by spelling.
+        Other common names, for suggestions in error messages.
     label : str, optional
-        What a picture of the tree shows, where not the symbol or the name.
+        Its label in plots of trees; by default the symbol or the name.
 
-    The fields from ``sympy`` on are for user operators: the SymPy form, the function as given, whether Numba
-    compiled it, the scalar Numba dispatcher if so, the reason if not, and an identity for pickles.
+    The fields from ``sympy`` on are for custom operators: the SymPy form, the original function, whether Numba
+    compiled it, the scalar Numba dispatcher if so, the reason if not, and an identifier for pickles.
     """
 
     name: str
@@ -140,7 +140,7 @@ class Primitive:
         return f"Primitive({self.name!r}, arity={self.arity}, opcode={self.opcode})"
 
     def __reduce__(self) -> tuple[Callable[..., Primitive], tuple[Any, ...]]:
-        # User opcodes differ between processes, so a pickle carries the function and never the number.
+        # Opcodes of custom operators differ between processes, so a pickle has the function and not the opcode.
         if self.python is None:
             from fouriertree.expr.catalogue import _builtin
 

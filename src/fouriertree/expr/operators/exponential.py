@@ -1,7 +1,5 @@
 """The exponential function, the logarithm, and the hyperbolic functions."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -28,7 +26,7 @@ def _sinh(m: Any, x: Any) -> Any:
     size = x.absolute()
     half = _half_exponential(m, size)
     z = size * size
-    # e^a − e^−a cancels near 0, where the series takes over.
+    # e^a − e^−a cancels near 0, so the series is used there.
     small = (size * z).fma(z.horner(_SINH_TAIL), size)
     value = size.compare("<", 1.0).where(small, half - 0.25 / half)
     return x.is_nan().where(x, value.with_sign_of(x))

@@ -1,4 +1,4 @@
-"""How an operator is written in other languages: templates, and the builders for those that most languages share."""
+"""Notation of operators in other languages: templates, and functions that make those of many languages."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-# Binding strength in formulas, weakest first. A negative number binds like a unary minus.
+# Precedence in formulas, lowest first. A negative constant has that of a unary minus.
 SUM, PRODUCT, UNARY, POWER, ATOM = 1, 2, 3, 4, 5
-#: in mathematics, a minus sign may stand before the first summand and the first factor, and nowhere else bare
+#: in mathematics, a minus sign without parentheses is allowed before the first summand and the first factor only
 NEGATIVE = SUM + 0.5
 
 PLACE = re.compile(r"\{([ab])\}")
@@ -17,21 +17,21 @@ PLACE = re.compile(r"\{([ab])\}")
 
 @dataclass(frozen=True)
 class Form:
-    """How an operator is written: text with the places {a} and {b}.
+    """The notation of an operator: a template with the placeholders {a} and {b}.
 
     Parameters
     ----------
     text : str
-        The template. An argument that stands there more than once is given a name first, unless it is a column or
-        a number.
+        The template. An argument that occurs more than once is assigned to a variable first, unless it is a feature
+        or a constant.
     binding : float
-        How strongly the text holds together.
+        The precedence of the text.
     needed : tuple of float
-        How strongly each argument must hold together to stand there without brackets.
+        The least precedence of each argument without parentheses.
     helper : str
         A definition that the text refers to; in LaTeX, a comment that explains the notation.
     whole, broken : Form, optional
-        What to write instead where the last argument is a given number other than 0: a whole one, or another one.
+        Used instead where the last argument is a constant other than 0: an integer, or not an integer.
     """
 
     text: str
@@ -50,14 +50,14 @@ class Form:
 
 @dataclass(frozen=True)
 class Nodes:
-    """How an operator is written as a graph: build(graph, *inputs) adds its nodes and returns the last one's name."""
+    """The notation of an operator as a graph: build(graph, *inputs) adds nodes and returns the name of the last one."""
 
     build: Callable[..., str]
 
 
 @dataclass(frozen=True)
 class Absent:
-    """A language has no such operator; the reason becomes part of the error message."""
+    """The operator does not exist in a language; the reason is part of the error message."""
 
     reason: str
 
@@ -65,7 +65,7 @@ class Absent:
 AnyForm = Form | Nodes | Absent
 Forms = Mapping[str, AnyForm]
 
-#: a function of that name in every language that has templates; "{…}" are the arguments
+#: a call of the function {name} in every language with templates; "{…}" are the arguments
 CALLS = {
     "python": "np.{name}({…})",
     "sympy": "sympy.{name}({…})",
@@ -83,7 +83,7 @@ CALLS = {
     "torch": "torch.{name}({…})",
     "jax": "jnp.{name}({…})",
 }
-#: every language that operators are written in; MathML follows from LaTeX unless an operator declares otherwise
+#: all languages; MathML is derived from LaTeX unless an operator declares a form
 LANGUAGES = (*CALLS, "onnx")
 ARGUMENTS = {1: "{a}", 2: "{a}, {b}"}
 
@@ -106,10 +106,10 @@ def written_as(language: str, name: str, arity: int = 1) -> AnyForm:
 
 
 def call(name: str, arity: int = 1, numpy: str | None = None, **own: str | AnyForm) -> dict[str, AnyForm]:
-    r"""The call of a function in every language, under `name` unless said otherwise.
+    r"""The call of a function in every language, by default under `name`.
 
-    `numpy` is its name in NumPy, PyTorch and JAX. In `own`, a word is the name in that language, a text with places
-    is a template.
+    `numpy` is its name in NumPy, PyTorch and JAX. In `own`, a word is the name in that language, a text with
+    placeholders is a template.
 
     >>> call("asin", numpy="arcsin", latex="arcsin")["latex"].text
     '\\arcsin\\left({a}\\right)'
@@ -122,7 +122,7 @@ def call(name: str, arity: int = 1, numpy: str | None = None, **own: str | AnyFo
 
 
 def everywhere(form: Form, **own: str | AnyForm) -> dict[str, AnyForm]:
-    """The same text in every language, but for those in `own`."""
+    """The same text in every language except those in `own`."""
     forms: dict[str, AnyForm] = dict.fromkeys(LANGUAGES, form)
     return forms | _own(own, 2 if "{b}" in form.text else 1)
 
@@ -137,15 +137,15 @@ def _own(own: Mapping[str, str | AnyForm], arity: int) -> dict[str, AnyForm]:
 
 
 def infix(sign: str, binding: int, space: str = " ") -> Form:
-    """a sign b, which groups to the left."""
+    """a sign b, left-associative."""
     return Form(f"{{a}}{space}{sign}{space}{{b}}", binding, (binding, binding + 1))
 
 
 def in_sql(text: str, needed: tuple[float, float] = (0, 0)) -> dict[str, Any]:
-    """A template for DuckDB and PostgreSQL, where {inf}, {nan} and {double} are spelled differently.
+    """A template for DuckDB and PostgreSQL, which write {inf}, {nan} and {double} differently.
 
-    Both take NaN for the greatest number, and before its version 2 DuckDB stops a query as PostgreSQL does where a
-    function leaves its domain.
+    In both, NaN is greater than all other values, and a function outside its domain is an error (in DuckDB before
+    version 2).
     """
     binding = ATOM if text.startswith("CAST(") else 0
     spelled = {
@@ -164,14 +164,14 @@ def _spelled(text: str, words: Mapping[str, str]) -> str:
 
 
 def with_helper(text: str, helper: str, needed: tuple[float, float] = (0, 0)) -> Form:
-    """A template that calls a function which the exported source has to define."""
+    """A template that calls a function, which the exported source defines."""
     return Form(text, needed=needed, helper=helper)
 
 
 def or_nan(name: str, outside: str, inside: str) -> dict[str, Any]:
-    """Julia and MATLAB, where a function outside of its domain raises or turns complex: a guard gives NaN.
+    """Julia and MATLAB, where a function outside its domain raises or is complex: a guard returns NaN.
 
-    `outside` is the condition on a number in Julia, `inside` that on an array in MATLAB; an empty one needs no guard.
+    `outside` is the condition on a scalar in Julia, `inside` that on an array in MATLAB; empty for no guard.
     """
     forms: dict[str, Any] = {}
     if outside:

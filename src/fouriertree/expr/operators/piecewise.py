@@ -1,9 +1,7 @@
 """Operators with kinks and jumps: absolute value, minimum, maximum, sign, step and relu.
 
-A NaN in any argument comes out as NaN; languages that would lose it get a longer form.
+NaN in any argument gives NaN; languages that do not propagate it have a longer form.
 """
-
-from __future__ import annotations
 
 from typing import Any
 
@@ -15,10 +13,10 @@ from fouriertree.expr.operators.forms import AnyForm, Form, Nodes, call, in_sql,
 
 
 def _extreme(name: str, sign: str) -> dict[str, AnyForm]:
-    """min or max, which take the left argument where left `sign` right."""
-    # Written so that a NaN on either side comes out; fmin would drop it.
+    """min or max: the left argument where left `sign` right."""
+    # Propagates NaN of either side; fmin does not.
     choice = f"({{a}} {sign}= {{b}} || {{a}} != {{a}} ? {{a}} : {{b}})"
-    # least() leaves NULL out, and NaN counts as the greatest number.
+    # least() ignores NULL, and NaN is greater than all other values.
     first, second = ("{b}", "{a}") if sign == "<" else ("{a}", "{b}")
     left = f"WHEN {{a}} {sign}= {{b}} AND {first} <> {{nan}} THEN {{a}}"
     right = f"WHEN {{b}} {sign} {{a}} AND {second} <> {{nan}} THEN {{b}}"
@@ -27,7 +25,7 @@ function r = {name}_with_nan(a, b)
   r = {name}(a, b);
   r(isnan(a) | isnan(b)) = NaN;
 end"""
-    # With two arguments, SQLite's are no aggregates, and NULL comes out if one is NULL.
+    # With two arguments, SQLite's min and max are not aggregates, and give NULL if one is NULL.
     forms = call(
         name, 2,
         numpy=f"{name}imum",
@@ -45,7 +43,7 @@ def _step(a: FloatArray) -> FloatArray:
 
 
 def _relu(a: FloatArray) -> FloatArray:
-    # + 0, as either zero may come out for −0.
+    # + 0, since the maximum of −0 and 0 may be either.
     return np.maximum(a, 0.0) + 0.0
 
 
@@ -82,7 +80,7 @@ ROWS = (
         forms=call("abs", c="fabs", cpp="fabs", sympy="Abs", latex=r"\left|{a}\right|"),
         zeros=(0,),
     ),
-    # On ties the slopes follow exactly one of the arguments.
+    # On ties the derivative is that of exactly one of the arguments.
     Primitive(
         "min", 2, op.MIN, quiet(np.minimum),
         kernel=lambda m, x, y: x.minimum(y),
@@ -110,9 +108,9 @@ ROWS = (
             latex=r"\operatorname{sgn}\left({a}\right)",
             c=_CHOICE_OF_SIGN,
             cpp=_CHOICE_OF_SIGN,
-            # A whole number would be divided as one.
+            # Integers would be divided by integer division.
             sqlite="CAST(sign({a}) AS REAL)",
-            # PyTorch's own sign of NaN is 0.
+            # torch.sign(NaN) is 0.
             torch="torch.where(torch.isnan({a}), {a}, torch.sign({a}))",
         )
         | in_sql(
@@ -121,7 +119,7 @@ ROWS = (
         ),
         complexity=2, parity=-1, jump="a", synonyms=("sgn", "signum"),
     ),
-    # Heaviside's function: 1 for a > 0, else 0, and so step(0) = 0.
+    # Heaviside's function: 1 for a > 0, else 0, with step(0) = 0.
     Primitive(
         "step", 1, 30, quiet(_step),
         kernel=_step_kernel,
@@ -152,7 +150,7 @@ ROWS = (
         ),
         complexity=2, jump="a", synonyms=("heaviside", "theta"),
     ),
-    # max(a, 0); the slope at the kink is that of the left side.
+    # max(a, 0); the derivative at the kink is the left one.
     Primitive(
         "relu", 1, 31, quiet(_relu),
         kernel=lambda m, x: x.maximum(0.0),
@@ -172,7 +170,7 @@ ROWS = (
             sqlite="max({a}, 0.0)",
             excel="MAX({a},0)",
             onnx=Nodes(lambda g, a: g.node("Max", a, g.number(0.0))),
-            # Of maximum() in JAX the slope at the kink would be ½.
+            # The derivative of maximum() at the kink is ½ in JAX.
             jax="jnp.where({a} <= 0.0, 0.0, {a})",
         )
         | in_sql("CASE WHEN {a} > 0.0 AND {a} <> {nan} THEN {a} WHEN {a} <= 0.0 THEN 0.0 END"),

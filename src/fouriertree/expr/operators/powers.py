@@ -1,7 +1,5 @@
 """Powers and roots."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from fouriertree.expr import opcodes as op
@@ -23,7 +21,7 @@ from fouriertree.expr.operators.forms import (
 
 
 def _repeated(factors: int, **own: str | AnyForm) -> dict[str, AnyForm]:
-    """a · a · …, or the power where a language has a short way to write it."""
+    """a · a · …, or the power where a language has a short notation."""
 
     def times(sign: str) -> Form:
         return Form(f" {sign} ".join(["{a}"] * factors), PRODUCT, (UNARY, 0))
@@ -58,7 +56,7 @@ function r = power_or_nan(a, b)
   r(a < 0 & ~isinf(a) & ~isinf(b) & b ~= floor(b)) = NaN;
   r(a == 1 | b == 0) = 1;
 end"""
-# R knows neither the sign of a zero here, nor negative numbers to infinite powers.
+# R ignores the sign of a zero here, and has no infinite powers of negative values.
 _POWER_IN_R = """\
 power_or_nan <- function(a, b) {
   n <- max(length(a), length(b))
@@ -103,7 +101,7 @@ ROWS = (
     Primitive(
         "pow", 2, op.POW, quiet(np.power),
         kernel=lambda m, x, y: m.library("pow", x, y),
-        # a^b/a for a^(b − 1), which spares a second power.
+        # a^b/a for a^(b − 1), which avoids a second power.
         derivative=("b*(finite(inv(a))*v)", "v*finite(log(a))"),
         interval=lambda i, a, b: i.power(a, b),
         forms=call(
@@ -114,7 +112,7 @@ ROWS = (
             julia=with_helper("power_or_nan({a}, {b})", _POWER_IN_JULIA),
             matlab=with_helper("power_or_nan({a}, {b})", _POWER_IN_MATLAB),
             r=with_helper("power_or_nan({a}, {b})", _POWER_IN_R),
-            # 1 to any power is 1, and so is -1 to an infinite one: there JavaScript says NaN.
+            # 1 to any power is 1, and so is -1 to an infinite one: JavaScript gives NaN there.
             javascript=Form(
                 "(Math.abs({a}) === 1 && ({a} === 1 || Math.abs({b}) === Infinity) ? 1.0 : Math.pow({a}, {b}))",
                 whole=_PLAIN_IN_JAVASCRIPT,
@@ -131,7 +129,7 @@ ROWS = (
                     "CASE WHEN {a} > 0.0 OR ({a} = 0.0 AND {b} > 0.0) THEN power({a}, {b}) END", 0
                 ),
             ),
-            # 0^0 is an error, too.
+            # 0^0 is an error in spreadsheets, too.
             excel=Form(
                 "IF({b}=0,1,IF(AND({a}<0,{b}<>INT({b})),NA(),POWER({a},{b})))",
                 whole=Form("POWER({a},{b})"),

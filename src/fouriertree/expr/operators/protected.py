@@ -1,7 +1,5 @@
 """The protected operators of the published runs: ``pdiv(a, 0) = 1`` and ``plog(0) = 0``, otherwise a/b and ln|a|."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from fouriertree.expr import opcodes as op
@@ -18,7 +16,7 @@ def _plog(a: FloatArray) -> FloatArray:
 
 
 def _trainable(module: str) -> dict[str, Form]:
-    """In PyTorch and JAX; the inner `where` keeps the derivative finite where the outer one takes the other value."""
+    """In PyTorch and JAX; the inner `where` keeps the derivative finite where the outer one selects the constant."""
     safe = f"{module}.where({{x}} == 0.0, 1.0, {{x}})"
     a, b = safe.replace("{x}", "{a}"), safe.replace("{x}", "{b}")
     return {
@@ -31,7 +29,7 @@ _NEEDED = (PRODUCT, UNARY)
 _CHOICE = Form("({b} == 0.0 ? 1.0 : {a} / {b})", needed=_NEEDED)
 _PDIV_IN_SQL = Form("CASE WHEN {b} = 0.0 THEN 1.0 ELSE {a} / {b} END", 0, _NEEDED)
 _PLOG_IN_SQL = Form("CASE WHEN {a} = 0.0 THEN 0.0 ELSE ln(abs({a})) END", 0)
-# ifelse() would be as long as its condition, which can be a single number.
+# ifelse() has the length of its condition, which can be a scalar.
 _PDIV_IN_R = """\
 pdiv <- function(a, b) {
   r <- a / b

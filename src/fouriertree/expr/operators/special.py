@@ -1,7 +1,5 @@
 """Special functions: the error function."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -30,14 +28,14 @@ _ONE = 6.0
 
 
 def _erf(a: FloatArray) -> FloatArray:
-    # SciPy takes a while to import, so only when it is called.
+    # Imported here, because importing SciPy is slow.
     from scipy.special import erf
 
     return np.asarray(erf(a))
 
 
 def _erf_kernel(m: Any, x: Any) -> Any:
-    """a·p(a²) near zero, and 1 − e^(−a²)·q((a − c)/(a + c)) beyond 1, where errors of the small term hardly count."""
+    """a·p(a²) near zero, and 1 − e^(−a²)·q((a − c)/(a + c)) beyond 1, where the second term is small."""
     size = x.absolute().minimum(_ONE)
     z = size * size
     small = size * z.horner(_SMALL)
@@ -48,7 +46,7 @@ def _erf_kernel(m: Any, x: Any) -> Any:
 
 
 def _erf_nodes(g: Any, a: str) -> str:
-    """The same: ONNX Runtime has Erf in single precision only."""
+    """The same in ONNX, whose runtime has Erf in single precision only."""
     one, centre = g.number(1.0), g.number(_CENTRE)
     size = g.node("Min", g.node("Abs", a), g.number(_ONE))
     z = g.node("Mul", size, size)

@@ -1,7 +1,5 @@
 """Sine, cosine, tangent and their inverses."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -16,25 +14,25 @@ _ATAN_TAIL = tuple((-1.0) ** k / (2 * k + 1) for k in range(1, 12))
 
 
 def _wave(name: str, **own: AnyForm) -> dict[str, AnyForm]:
-    """Infinite arguments raise in Julia, and stop a query in SQL."""
+    """With guards: infinite arguments raise in Julia, and are errors in SQL."""
     guards = in_sql(f"CASE WHEN abs({{a}}) < {{inf}} THEN {name}({{a}}) END")
     return call(name) | own | or_nan(name, outside="isinf(a)", inside="") | guards
 
 
 def _inverse(name: str, numpy: str, build: Any) -> dict[str, AnyForm]:
-    """Outside of [−1, 1] there is no value, and some languages make much of it."""
+    """With guards: outside of [−1, 1], some languages raise or give complex values."""
     guards = in_sql(f"CASE WHEN abs({{a}}) <= 1.0 THEN {name}({{a}}) END")
     forms = call(name, numpy=numpy, latex=numpy, onnx=Nodes(build))
     return forms | or_nan(name, outside="abs(a) > 1.0", inside="abs(a) <= 1") | guards
 
 
-# In ONNX Runtime these have no implementation in double precision.
+# ONNX Runtime does not implement these in double precision.
 def _tan_nodes(g: Any, a: str) -> str:
     return str(g.node("Div", g.node("Sin", a), g.node("Cos", a)))
 
 
 def _atan_nodes(g: Any, a: str) -> str:
-    """With nothing but arithmetic: 1/a instead of a beyond 1, the half of the angle twice, and then the series."""
+    """By arithmetic: 1/a instead of a for |a| > 1, the angle halved twice, and then the series."""
     one, half_pi = g.number(1.0), g.number(math.pi / 2)
     size = g.node("Abs", a)
     large = g.node("Greater", size, one)

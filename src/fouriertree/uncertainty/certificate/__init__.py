@@ -1,4 +1,4 @@
-"""What is true of a formula everywhere in a box, proved by interval arithmetic."""
+"""Properties of expressions everywhere in a box, proved by interval arithmetic."""
 
 from fouriertree.uncertainty.certificate.certificate import Certificate, certify
 from fouriertree.uncertainty.certificate.slopes import Slope, slopes

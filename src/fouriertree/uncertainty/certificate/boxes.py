@@ -1,4 +1,4 @@
-"""Boxes: many products of intervals, one per column, that are cut in halves."""
+"""Boxes: products of intervals, one per feature, that are bisected."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from fouriertree.uncertainty.certificate.rounding import Floats
 
-#: columns of which every combination of ends is tried
-MOST_CORNER_COLUMNS = 6
+#: up to this many features, all corners are probed
+MAX_CORNER_FEATURES = 6
 
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Lower and upper ends of every box: (n_boxes, n_columns) each.
+    """Lower and upper ends of every box: (n_boxes, n_features) each.
 
     >>> Boxes.of([[0.0, 4.0]]).halves(np.array([0])).upper.ravel()
     array([2., 4.])
@@ -27,24 +27,24 @@ class Boxes:
 
     @classmethod
     def of(cls, box: ArrayLike) -> Boxes:
-        """One box, from (lowest, highest) of every column: (n_columns, 2)."""
+        """One box, from the (lowest, highest) value of every feature: (n_features, 2)."""
         ends = np.asarray(box, dtype=np.float64)
         if ends.ndim != 2 or ends.shape[1] != 2:
             raise ValueError(
-                f"a box has a lowest and a highest value per column (n_columns, 2); got shape {ends.shape}"
+                f"a box has a lowest and a highest value per feature (n_features, 2); got shape {ends.shape}"
             )
         if not np.isfinite(ends).all():
-            raise ValueError("the ends of a box must be finite numbers")
+            raise ValueError("the ends of a box must be finite")
         if (backwards := np.flatnonzero(ends[:, 0] > ends[:, 1])).size:
             i = int(backwards[0])
             raise ValueError(
-                f"column {i} of the box goes from {ends[i, 0]} down to {ends[i, 1]}; give the lowest first"
+                f"the box of feature {i} is from {ends[i, 0]} to {ends[i, 1]}; give the lowest value first"
             )
         return cls(ends[None, :, 0], ends[None, :, 1])
 
     @classmethod
     def points(cls, X: Floats) -> Boxes:
-        """Boxes that are one point each, from rows."""
+        """Boxes that are single points, from rows."""
         return cls(X, X)
 
     @classmethod
@@ -62,18 +62,18 @@ class Boxes:
         return 0.5 * self.lower + 0.5 * self.upper
 
     def can_split(self) -> NDArray[np.bool_]:
-        """Whether there is a number between the ends: (n_boxes, n_columns)."""
+        """Whether there is a float between the ends: (n_boxes, n_features)."""
         return np.nextafter(self.lower, np.inf) < self.upper
 
     def relative_widths(self, whole: Boxes) -> Floats:
-        """Widths as shares of those of one box: (n_boxes, n_columns)."""
-        # Halves, since the width of a box may be too large for a number.
+        """Widths relative to those of one box: (n_boxes, n_features)."""
+        # Halves, since the width of a box may overflow.
         widths = 0.5 * whole.upper - 0.5 * whole.lower
-        shares: Floats = (0.5 * self.upper - 0.5 * self.lower) / np.where(widths > 0.0, widths, 1.0)
-        return shares
+        relative: Floats = (0.5 * self.upper - 0.5 * self.lower) / np.where(widths > 0.0, widths, 1.0)
+        return relative
 
     def halves(self, columns: NDArray[np.intp]) -> Boxes:
-        """Both halves of every box, cut in one column each; at zero if that is inside, since formulas break there."""
+        """Both halves of every box, bisected in one feature each; at zero if that is inside, often a pole."""
         rows = np.arange(len(self))
         low, high = self.lower[rows, columns], self.upper[rows, columns]
         cut = np.where((low < 0.0) & (high > 0.0), 0.0, 0.5 * low + 0.5 * high)
@@ -83,15 +83,15 @@ class Boxes:
         return Boxes(np.concatenate([self.lower, lower]), np.concatenate([upper, self.upper]))
 
     def probes(self, columns: Sequence[int], rng: np.random.Generator, n_random: int = 0) -> Floats:
-        """Points of the boxes: centres, ends, combinations of ends of few columns, and some at random."""
+        """Points of the boxes: centres, ends, corners for few features, and random points."""
         found = [self.centres, self.lower, self.upper]
-        if len(columns) <= MOST_CORNER_COLUMNS:
+        if len(columns) <= MAX_CORNER_FEATURES:
             for mask in range(1, 2 ** len(columns) - 1):
                 high = np.zeros(self.lower.shape[1], bool)
                 high[[c for k, c in enumerate(columns) if mask >> k & 1]] = True
                 found.append(np.where(high, self.upper, self.lower))
         for _ in range(n_random):
-            share = rng.random(self.lower.shape)
-            found.append(self.lower * (1.0 - share) + self.upper * share)
+            t = rng.random(self.lower.shape)
+            found.append(self.lower * (1.0 - t) + self.upper * t)
         # A rounded mean may lie outside by a unit in the last place.
         return np.concatenate([np.clip(points, self.lower, self.upper) for points in found])

@@ -1,6 +1,4 @@
-"""A formula is finite everywhere in a box: proved, refuted by a point, or left open with the place that remains."""
-
-from __future__ import annotations
+"""Whether an expression is finite everywhere in a box: proved, refuted by a point, or undecided."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,38 +24,48 @@ from fouriertree.uncertainty.certificate.rounding import Floats
 Verdict = Literal["proved", "fails", "undecided"]
 Place = dict[str, float | tuple[float, float]]
 
-#: points of the whole box that are tried at random, and boxes whose points are tried later on
+#: random points of the whole box that are probed first, and boxes that are probed in later steps
 RANDOM_POINTS, PROBED_BOXES = 200, 64
-#: boxes that are followed when there are too many to follow all, and the share of the budget for that
+#: boxes that are bisected further when there are too many for all, and the fraction of the budget for them
 FOLLOWED, EXTRA = 16, 0.25
-#: boxes that cannot be cut and not be excluded, after which a proof is given up
-MOST_STUCK = 64
-#: a pole in a box that is smaller than this, relative to the column, is at one number
+#: boxes that can be neither bisected nor excluded, after which the proof stops
+MAX_STUCK = 64
+#: a pole in a box that is narrower than this, relative to the range of the feature, is shown as a point
 SAME = 1e-11
 DIGITS = 6
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """Whether a formula is finite everywhere in a box.
+    """The result of `certify`: whether an expression is finite everywhere in a box.
 
-    proved: no part divides by zero, leaves its domain or is infinite where it matters, at any point of the box; the
-        values lie within `range`.
-    fails: it does at `where`: at that very point, or in that tiny range between two numbers.
-    undecided: `where` is the smallest piece of the box that was left, and `operator` what could not be excluded there.
+    Attributes
+    ----------
+    verdict : {"proved", "fails", "undecided"}
+        Proved: no subtree divides by zero, leaves its domain or overflows at any point of the box.
+    box : dict
+        From the features of the expression to (lowest, highest).
+    where : dict
+        Fails: the point, or a tiny range around it. Undecided: the smallest part of the box that is left.
+    operator, part, reason : str or None
+        The operator that fails or could not be excluded, its subtree, and the kind of failure.
+    range : tuple of float, or None
+        Proved: bounds of the values.
+    n_boxes : int
+        Number of boxes that were examined.
     """
 
     verdict: Verdict
-    box: dict[str, tuple[float, float]]  #: the columns that the formula uses
+    box: dict[str, tuple[float, float]]
     where: Place
     operator: str | None
-    part: str | None  #: the operator with its arguments
-    range: tuple[float, float] | None  #: bounds of the values, where they are proved
+    part: str | None
+    range: tuple[float, float] | None
     reason: str
     n_boxes: int
 
     def text(self) -> str:
-        """One or two sentences."""
+        """A summary in one or two sentences."""
         if self.verdict == "proved":
             low, high = self.range or (np.nan, np.nan)
             inside = f" for {_place(self.box)}" if self.box else ""
@@ -91,8 +99,20 @@ class Certificate:
 def certify(
     expression: Expression, box: ArrayLike, names: Sequence[str] | None = None, max_boxes: int = 20_000
 ) -> Certificate:
-    """Whether the formula is finite everywhere in the box (n_columns, 2), by interval arithmetic on pieces of it.
+    """Prove or refute that an expression is finite everywhere in a box, by interval arithmetic and bisection.
 
+    Parameters
+    ----------
+    expression : Expression
+    box : array_like of shape (n_features, 2)
+        The lowest and highest value of every feature.
+    names : sequence of str, optional
+        Names of the features; x0, x1, … by default.
+    max_boxes : int, default=20000
+        Limit of the bisection.
+
+    Examples
+    --------
     >>> from fouriertree.expr import parse
     >>> print(certify(parse("1/(x0 + 1.5)"), [[-1.0, 1.0]]).verdict)
     proved
@@ -107,7 +127,7 @@ def checked_box(expression: Expression, box: ArrayLike) -> Boxes:
     whole = Boxes.of(box)
     if expression.columns and expression.columns[-1] >= whole.lower.shape[1]:
         last, n = expression.columns[-1], whole.lower.shape[1]
-        raise ValueError(f"the formula uses column x{last}, but the box has {n} column(s)")
+        raise ValueError(f"the expression uses feature x{last}, but the box has {n} feature(s)")
     return whole
 
 
@@ -116,19 +136,19 @@ def column_labels(whole: Boxes, names: Sequence[str] | None) -> tuple[str, ...]:
     if names is None:
         return tuple(f"x{i}" for i in range(n))
     if len(names) != n:
-        raise ValueError(f"there are {len(names)} names, but the box has {n} column(s)")
+        raise ValueError(f"there are {len(names)} names, but the box has {n} feature(s)")
     return tuple(map(str, names))
 
 
 class _Proof:
-    """Branch and bound: boxes that are safe are put aside, the others are cut where they might fail."""
+    """Branch and bound: boxes that are proved are kept, the others are bisected where they might fail."""
 
     def __init__(self, expression: Expression, whole: Boxes, names: tuple[str, ...], max_boxes: int) -> None:
         self.expression, self.whole, self.names, self.max_boxes = expression, whole, names, max_boxes
         self.columns = list(expression.columns)
         self.used = columns_of_parts(expression, whole.lower.shape[1])
         self.rng = np.random.default_rng(0)
-        self.looked_at = 0
+        self.n_boxes = 0
         self.safe: list[Boxes] = []
         self.left: list[tuple[Boxes, Tokens]] = []
 
@@ -138,7 +158,7 @@ class _Proof:
             if (failed := self._failure(boxes)) is not None:
                 return failed
             faults = faults_on(self.expression, enclose_parts(self.expression, boxes))
-            self.looked_at += len(boxes)
+            self.n_boxes += len(boxes)
             self.safe.append(boxes.take(faults < 0))
             boxes, faults = boxes.take(faults >= 0), faults[faults >= 0]
             boxes, faults = self._without_stuck(boxes, faults)
@@ -146,7 +166,7 @@ class _Proof:
                 following = True
             if following:
                 boxes, faults = self._followed(boxes, faults)
-            if self.looked_at > (1.0 + EXTRA) * self.max_boxes:
+            if self.n_boxes > (1.0 + EXTRA) * self.max_boxes:
                 self.left.append((boxes, faults))
                 break
             boxes = self._cut(boxes, faults)
@@ -154,13 +174,13 @@ class _Proof:
 
     def _too_many(self, boxes: Boxes) -> bool:
         stuck = sum(len(kept) for kept, _ in self.left)
-        return self.looked_at + 2 * len(boxes) > self.max_boxes or stuck > MOST_STUCK
+        return self.n_boxes + 2 * len(boxes) > self.max_boxes or stuck > MAX_STUCK
 
     def _followed(self, boxes: Boxes, faults: Tokens) -> tuple[Boxes, Tokens]:
-        """A few of the boxes: they may still lead to a point that fails, or to a smaller piece that remains."""
+        """A few of the boxes, to find a point that fails or a smaller undecided box."""
         if len(boxes) <= FOLLOWED:
             return boxes, faults
-        # Values are large beside a pole; at the edge of a domain they tell nothing, so half of the boxes are any.
+        # Values are large near a pole; but not at the edge of a domain, so half of the boxes are evenly spaced.
         values = np.nan_to_num(np.abs(self.expression.evaluate(boxes.centres)), nan=np.inf)
         chosen = np.zeros(len(boxes), bool)
         chosen[np.argsort(-values, kind="stable")[: FOLLOWED // 2]] = True
@@ -181,7 +201,7 @@ class _Proof:
         widths = np.where(self._cuttable(boxes, faults), boxes.relative_widths(self.whole), -1.0)
         return boxes.halves(widths.argmax(axis=1)) if len(boxes) else boxes
 
-    # What is shown -----------------------------------------------------------------------------------
+    # results -----------------------------------------------------------------------------------
     def _failure(self, boxes: Boxes) -> Certificate | None:
         """A point of these boxes that fails, or a pole between two of them."""
         if len(boxes) > PROBED_BOXES:
@@ -209,7 +229,7 @@ class _Proof:
     def _made(self, verdict: Verdict, where: Place, token: int | None) -> Certificate:
         ends = self._between(self.whole)
         if token is None:
-            return Certificate(verdict, ends, where, None, None, None, "", self.looked_at)
+            return Certificate(verdict, ends, where, None, None, None, "", self.n_boxes)
         part = self.expression.subtree(token)
         if part.size == 1:
             name, fault = "number", "a value that is not finite"
@@ -217,7 +237,7 @@ class _Proof:
             row = part.primitives.by_opcode(int(part.op[-1]))
             name, fault = row.name, row.fault
         return Certificate(
-            verdict, ends, where, name, part.text(self.names, DIGITS), None, fault, self.looked_at
+            verdict, ends, where, name, part.text(self.names, DIGITS), None, fault, self.n_boxes
         )
 
     def _at(self, point: Floats) -> Place:
@@ -228,14 +248,14 @@ class _Proof:
         return {self.names[c]: (lows[c], highs[c]) for c in self.columns}
 
     def _near(self, box: Boxes) -> Place:
-        """A tiny box as a point; its ends in columns where it is not that tiny."""
+        """A tiny box as a point; intervals for features in which it is wider."""
         sizes = {name: max(map(abs, ends)) for name, ends in self._between(self.whole).items()}
         ends = self._between(box).items()
-        return {name: at if at[1] - at[0] > SAME * sizes[name] else _rounder(*at) for name, at in ends}
+        return {name: at if at[1] - at[0] > SAME * sizes[name] else _shortest(*at) for name, at in ends}
 
 
-def _rounder(low: float, high: float) -> float:
-    """The shortest of numbers that are the same but for rounding."""
+def _shortest(low: float, high: float) -> float:
+    """The value with the fewest digits in a tiny interval."""
     between = 0.5 * low + 0.5 * high
     return 0.0 if low <= 0.0 <= high else min(between, low, high, key=lambda value: len(repr(value)))
 

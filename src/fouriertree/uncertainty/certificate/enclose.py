@@ -1,6 +1,4 @@
-"""Formulas on boxes: bounds of every part of a tree, for many boxes at once."""
-
-from __future__ import annotations
+"""Bounds of every subtree of an expression, on many boxes at once."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +16,7 @@ Known = tuple[Callable[[Interval], Interval], int]
 
 
 def enclose(expression: Expression, boxes: Boxes) -> Interval:
-    """Bounds of the formula on every box: (n_boxes,).
+    """Bounds of the expression on every box: (n_boxes,).
 
     >>> from fouriertree.expr import parse
     >>> found = enclose(parse("x0^2 - 1"), Boxes.of([[-2.0, 3.0]]))
@@ -46,14 +44,14 @@ def enclose_parts(expression: Expression, boxes: Boxes) -> list[Interval]:
             else:
                 extension = expression.primitives.by_opcode(code).interval
                 arguments = [parts[k] for k in plan.children[i]]
-                # Of an operator of one's own, nothing is known unless it was declared.
+                # A custom operator without an interval extension has unknown bounds.
                 parts.append(extension(interval, *arguments) if extension else Interval.unknown(n))
     return parts
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The structure of a tree: what every token takes, and which of them are tighter as functions of one argument."""
+    """The arguments of every token, and the tokens with tighter bounds as functions of one argument."""
 
     children: tuple[tuple[int, ...], ...]
     known: dict[int, Known]
@@ -72,7 +70,7 @@ def plan_of(expression: Expression) -> Plan:
 
 
 def _known(expression: Expression, i: int, left: int, right: int) -> Known | None:
-    """What a token is of one argument: u·u = u², u·u² = u³ to the last bit, and pdiv(u, |u|), the sign of u."""
+    """A token as a function of one argument: u·u = u², u·u² = u³ bit for bit, and pdiv(u, |u|), the sign of u."""
     code, same = int(expression.op[i]), partial(_same, expression)
     if code == MUL and same(left, right):
         return interval.square, left

@@ -1,6 +1,4 @@
-"""What goes wrong in a formula, and in which of its operators: on boxes by bounds, at points by evaluation."""
-
-from __future__ import annotations
+"""Operators that are not finite: on boxes by bounds, at points by evaluation."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,20 +17,20 @@ from fouriertree.uncertainty.certificate.rounding import Floats
 
 Tokens = NDArray[np.intp]
 
-#: halvings of a line between two points of opposite sign
+#: bisections of the segment between two points of opposite sign
 BISECTIONS = 120
 
 
 def faults_on(expression: Expression, parts: Sequence[Interval]) -> Tokens:
-    """The operator that is first at fault on every box, as its token, or −1: (n_boxes,)."""
+    """The token of the first operator that may fail on every box, or −1: (n_boxes,)."""
     broken = np.array([part.undefined | part.pole for part in parts])
     return _first(broken, _origins(expression, np.array([part.infinite for part in parts])))
 
 
 def faults_at(expression: Expression, X: Floats) -> Tokens:
-    """The operator that fails when the formula is evaluated at a row, as its token, or −1: (n_rows,).
+    """The token of the first operator that fails at every row, or −1: (n_rows,).
 
-    A NaN or a division by zero fails in any part.  Overflow fails if it reaches the value of the formula.
+    NaN and division by zero fail in any subtree, overflow only if it propagates to the root.
     """
     values: list[Floats] = []
     broken = np.zeros((expression.size, len(X)), bool)
@@ -52,7 +50,7 @@ def faults_at(expression: Expression, X: Floats) -> Tokens:
 
 
 def _at_a_pole(row: Primitive, arguments: list[Floats]) -> Bools:
-    """Where an operator divides by zero, or takes the logarithm of it."""
+    """Whether an operator divides by zero, or takes the logarithm of zero."""
     pole = row.pole
     if pole is None or pole.protected:
         return np.zeros(arguments[0].shape, bool)
@@ -72,7 +70,7 @@ def _first(broken: Bools, overflowing: Bools) -> Tokens:
 
 
 def _origins(expression: Expression, infinite: Bools) -> Bools:
-    """Where an infinity that reaches the root begins: (n_tokens, n)."""
+    """The tokens where an infinity arises that propagates to the root: (n_tokens, n)."""
     reaching, origin = np.zeros(infinite.shape, bool), np.zeros(infinite.shape, bool)
     reaching[-1] = infinite[-1]
     for i in range(expression.size - 1, -1, -1):
@@ -84,7 +82,7 @@ def _origins(expression: Expression, infinite: Bools) -> Bools:
 
 
 def columns_of_parts(expression: Expression, n_columns: int) -> Bools:
-    """Which columns stand in the subtree of every token: (n_tokens, n_columns)."""
+    """Which features occur in the subtree of every token: (n_tokens, n_features)."""
     used = np.zeros((expression.size, n_columns), bool)
     for i, code in enumerate(expression.op.tolist()):
         if code == VAR:
@@ -97,14 +95,14 @@ def columns_of_parts(expression: Expression, n_columns: int) -> Bools:
 # poles between points --------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Crossing:
-    """A box, as thin as numbers allow, in which something that must not be zero is zero."""
+    """A box, as thin as floats allow, in which a denominator has a zero."""
 
     token: int
     box: Boxes
 
 
 def must_not_vanish(expression: Expression) -> Iterator[tuple[int, Expression]]:
-    """(token of an operator, a part whose zeros are poles of it)."""
+    """(token of an operator, a subtree whose zeros are its poles)."""
     for i, code in enumerate(expression.op.tolist()):
         if code in (CONST, VAR):
             continue
@@ -123,7 +121,7 @@ def _number(expression: Expression, i: int) -> float | None:
 
 
 def _factors(expression: Expression, i: int) -> Iterator[int]:
-    """Parts whose zeros are zeros of part i; a square has zeros, but does not change its sign there."""
+    """Subtrees whose zeros are zeros of subtree i; a square does not change its sign at a zero, but its base may."""
     code, children = int(expression.op[i]), expression.children(i)
     zeros = expression.primitives.by_opcode(code).zeros if children else ()
     for k in zeros:
@@ -133,7 +131,7 @@ def _factors(expression: Expression, i: int) -> Iterator[int]:
 
 
 def continuous_on(expression: Expression, boxes: Boxes) -> Bools:
-    """Whether no operator jumps anywhere on a box: (n_boxes,)."""
+    """Whether all operators are continuous on a box: (n_boxes,)."""
     found = np.ones(len(boxes), bool)
     children = plan_of(expression).children
     for i, code in enumerate(expression.op.tolist()):
@@ -158,7 +156,7 @@ def crossing(expression: Expression, points: Floats) -> Crossing | None:
         if above.size and below.size:
             box = _bisected(part, points[above[0]], points[below[0]])
             inside = enclose(part, box)
-            # A continuous function that changes its sign is zero somewhere; one with a pole or a jump need not be.
+            # A continuous function that changes its sign has a zero; one with a pole or a jump may have none.
             if inside.safe[0] and continuous_on(part, box)[0]:
                 return Crossing(token, box)
     return None

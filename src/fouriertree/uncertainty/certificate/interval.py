@@ -1,8 +1,8 @@
-"""Interval arithmetic on many intervals at once: what the interval extensions of operators are made of.
+"""Interval arithmetic on many intervals at once, for the interval extensions of operators.
 
-What an interval promises: wherever no part of a formula divides by zero or leaves its domain, the value lies between
-the bounds, as a real number and as the engines compute it.  `undefined` and `pole` say that some part might do so; both
-stay set in everything that is computed from it.  A bound may be infinite: then the value may overflow.
+The guarantee: wherever no subtree divides by zero or leaves its domain, the value lies between the bounds, in exact
+arithmetic and as the engines compute it.  `undefined` and `pole` mark that some subtree might do so; they propagate.
+If a bound is infinite, the value may overflow.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fouriertree.uncertainty.certificate.rounding import Floats, Pair
 
 Bools = NDArray[np.bool_]
 
-#: beyond this, an angle has lost too many digits to say where in its period it is
+#: beyond this, an angle is too inaccurate modulo its period
 LARGEST_ANGLE = 1e9
 
 
@@ -37,7 +37,7 @@ class Interval:
     lower: Floats
     upper: Floats
     undefined: Bools  #: may be NaN: a logarithm or root of a negative number, 0/0, ∞ − ∞
-    pole: Bools  #: a part may be divided by zero, or be the logarithm of zero
+    pole: Bools  #: a subtree may divide by zero, or take the logarithm of zero
 
     @classmethod
     def between(cls, lower: ArrayLike, upper: ArrayLike) -> Interval:
@@ -52,7 +52,7 @@ class Interval:
 
     @classmethod
     def unknown(cls, n: int) -> Interval:
-        """Anything, or nothing."""
+        """Intervals about which nothing is known."""
         return cls(np.full(n, -np.inf), np.full(n, np.inf), np.ones(n, bool), np.ones(n, bool))
 
     @property
@@ -63,7 +63,7 @@ class Interval:
 
     @property
     def safe(self) -> Bools:
-        """Certainly finite, and so are all parts that must be."""
+        """The value, and all subtrees that must be, are proved finite."""
         return ~(self.undefined | self.pole | self.infinite)
 
     @property
@@ -78,7 +78,7 @@ class Interval:
 def made(
     bounds: Pair, *arguments: Interval, undefined: Bools | bool = False, pole: Bools | bool = False
 ) -> Interval:
-    """An interval with these bounds and the flags of its arguments; where there is no value at all, all of the line."""
+    """An interval with these bounds and the flags of its arguments; infinite bounds where there is no value."""
     lower, upper = bounds
     empty = np.isnan(lower) | np.isnan(upper)
     return Interval(
@@ -90,13 +90,13 @@ def made(
 
 
 def hull(pairs: list[Pair]) -> Pair:
-    """The smallest interval that holds all; NaN is no value."""
+    """The smallest interval that contains all; NaN is ignored."""
     lows, highs = zip(*pairs, strict=True)
     return reduce(np.fmin, lows), reduce(np.fmax, highs)
 
 
 def corners(bounds: Callable[[Floats, Floats], Pair], a: Interval, b: Interval) -> Pair:
-    """Bounds of what is monotone in each of two arguments."""
+    """Bounds of a function that is monotone in each of two arguments."""
     return hull([bounds(x, y) for x in (a.lower, a.upper) for y in (b.lower, b.upper)])
 
 
@@ -140,7 +140,7 @@ def _quotient(a: Interval, b: Interval) -> Pair:
     inside = (b.lower < 0.0) & (b.upper > 0.0)
     zero = b.is_number & (b.lower == 0.0)
     below = b.upper == 0.0
-    # A zero at an end gets the sign of the numbers next to it.
+    # A zero at an end has the sign of the other values.
     ends = Interval(
         np.where(b.lower == 0.0, 0.0, b.lower), np.where(below, -0.0, b.upper), b.undefined, b.pole
     )
@@ -148,7 +148,7 @@ def _quotient(a: Interval, b: Interval) -> Pair:
 
 
 def protected_divide(a: Interval, b: Interval) -> Interval:
-    """a/b, and 1 for b = 0: no error there, but a pole beside it."""
+    """a/b, and 1 for b = 0: defined there, but unbounded near it."""
     zero = b.is_number & (b.lower == 0.0)
     low, high = _quotient(a, b)
     low, high = np.where(b.has_zero, np.fmin(low, 1.0), low), np.where(b.has_zero, np.fmax(high, 1.0), high)
@@ -189,7 +189,7 @@ def maximum(a: Interval, b: Interval) -> Interval:
 
 
 def side(a: Interval) -> Interval:
-    """pdiv(a, |a|): −1 below zero, otherwise 1.  It jumps, but it has no pole."""
+    """pdiv(a, |a|): −1 below zero, otherwise 1.  It is bounded, with a jump."""
     bounds = np.where(a.lower < 0.0, -1.0, 1.0), np.where(a.upper < 0.0, -1.0, 1.0)
     return made(bounds, a, undefined=a.infinite)
 
@@ -204,7 +204,7 @@ def rising(
     most: float = np.inf,
     domain: tuple[float, float] | None = None,
 ) -> Interval:
-    """Bounds of a library function that never falls, with values from `least` to `most`, exact at one argument."""
+    """Bounds of a nondecreasing library function, with values from `least` to `most`, exact at one argument."""
     return _monotone(function, a, (exact_at, least, most), domain, falls=False)
 
 
@@ -217,7 +217,7 @@ def falling(
     most: float = np.inf,
     domain: tuple[float, float] | None = None,
 ) -> Interval:
-    """The same for a function that never rises."""
+    """The same for a nonincreasing function."""
     return _monotone(function, a, (exact_at, least, most), domain, falls=True)
 
 
@@ -239,7 +239,7 @@ def _monotone(
 
 
 def exact_rising(function: Callable[..., Floats], a: Interval) -> Interval:
-    """Bounds of a function that never falls and is computed without rounding; it may jump."""
+    """Bounds of a nondecreasing function without rounding errors; it may have jumps."""
     return made((function(a.lower), function(a.upper)), a)
 
 
@@ -249,7 +249,7 @@ def logarithm(a: Interval) -> Interval:
 
 
 def protected_logarithm(a: Interval) -> Interval:
-    """log|a|, and 0 for a = 0: no error there, but a pole beside it."""
+    """log|a|, and 0 for a = 0: defined there, but unbounded near it."""
     found = rising(np.log, absolute(a), exact_at=1.0)
     zero = a.is_number & (a.lower == 0.0)
     low, high = np.where(zero, 0.0, found.lower), np.where(a.has_zero, np.fmax(found.upper, 0.0), found.upper)
@@ -263,15 +263,15 @@ def square_root(a: Interval) -> Interval:
 
 
 def _within(a: Interval, least: float, most: float) -> Interval:
-    """The part of the domain, and NaN where there is none; zeros are positive."""
+    """The intersection with the domain, NaN if it is empty; zeros are positive."""
     outside = (a.upper < least) | (a.lower > most)
     low, high = np.clip(a.lower, least, most) + 0.0, np.clip(a.upper, least, most) + 0.0
     return Interval(np.where(outside, np.nan, low), np.where(outside, np.nan, high), a.undefined, a.pole)
 
 
-# waves -----------------------------------------------------------------------------------------------------------
+# sines ------------------------------------------------------------------------------------------------------------
 def wave(function: Callable[..., Floats], a: Interval, crest: float) -> Interval:
-    """Bounds of a sine of period 2π, which is 1 at crest·π."""
+    """Bounds of a sine of period 2π whose maximum is at crest·π."""
     ends = [rounding.library_bounds(function, x, exact=x == 0.0) for x in (a.lower, a.upper)]
     low, high = hull(ends)
     low = np.where(_meets(a, crest + 1.0, 2.0), -1.0, np.clip(low, -1.0, 1.0))
@@ -287,7 +287,7 @@ def tangent(a: Interval) -> Interval:
 
 
 def _meets(a: Interval, offset: float, period: float) -> Bools:
-    """Whether some (offset + k·period)·π lies inside, or so near that rounding cannot tell."""
+    """Whether some (offset + k·period)·π lies inside, up to rounding."""
     low, high = a.lower / np.pi, a.upper / np.pi
     slack = 1e-15 * (2.0 + np.abs(low) + np.abs(high))
     first = np.ceil((low - slack - offset) / period)
@@ -320,7 +320,7 @@ def _whole_power(a: Interval, n: Floats) -> Interval:
     inside = (a.lower < 0.0) & (a.upper > 0.0)
     low = np.where(even & inside & ~falls & (n != 0.0), 0.0, low)
     pole = falls & a.has_zero
-    # 0^-n is +∞ in floating point; coming from below, an odd power runs to −∞.
+    # 0^-n is +∞ in floating point; the limit of an odd power from below is −∞.
     low = np.where(pole & ~even & (a.lower < 0.0), -np.inf, low)
     high = np.where(pole & inside, np.inf, high)
     high = np.where(pole & ~even & (a.upper == 0.0) & (a.lower < 0.0), ends[0][1], high)
@@ -330,7 +330,7 @@ def _whole_power(a: Interval, n: Floats) -> Interval:
 def _real_power(a: Interval, b: Interval) -> Interval:
     part = _within(a, 0.0, np.inf)
     low, high = corners(_power_bounds, part, b)
-    # Negative numbers have powers where the exponent happens to be whole.
+    # Negative bases have powers with integer exponents.
     mixed = ~b.is_number & (a.lower < 0.0)
     reach = corners(_power_bounds, absolute(a), b)[1]
     low, high = np.where(mixed, -reach, low), np.where(mixed, reach, high)

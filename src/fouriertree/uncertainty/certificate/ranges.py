@@ -1,6 +1,4 @@
-"""The range of a formula on a box, as tight as some thousand boxes make it."""
-
-from __future__ import annotations
+"""Tight bounds of the values of an expression on a box, by bisection."""
 
 import numpy as np
 
@@ -8,16 +6,16 @@ from fouriertree.expr import Expression
 from fouriertree.uncertainty.certificate.boxes import Boxes
 from fouriertree.uncertainty.certificate.enclose import enclose
 
-#: bounds are good enough if they are no further from values that the formula takes than this share of their span
-GOOD_ENOUGH = 0.01
-#: boxes are not cut any more when they are this small, relative to all of them
+#: tolerance of the bounds, relative to the range of computed values
+TOLERANCE = 0.01
+#: boxes narrower than this, relative to all of them, are not bisected
 SMALLEST = 1e-6
-#: boxes that are looked at
-MOST_BOXES = 4000
+#: limit of boxes
+MAX_BOXES = 4000
 
 
 @np.errstate(all="ignore")
-def value_range(expression: Expression, boxes: Boxes, max_boxes: int = MOST_BOXES) -> tuple[float, float]:
+def value_range(expression: Expression, boxes: Boxes, max_boxes: int = MAX_BOXES) -> tuple[float, float]:
     """Bounds of the values on all of the boxes together.
 
     >>> from fouriertree.expr import parse
@@ -29,18 +27,18 @@ def value_range(expression: Expression, boxes: Boxes, max_boxes: int = MOST_BOXE
     whole = Boxes(boxes.lower.min(axis=0, keepdims=True), boxes.upper.max(axis=0, keepdims=True))
     rng = np.random.default_rng(0)
     outer_low, outer_high, inner_low, inner_high = np.inf, -np.inf, np.inf, -np.inf
-    looked_at = 0
+    n_boxes = 0
     while len(boxes):
         widths = np.where(boxes.can_split(), boxes.relative_widths(whole), 0.0)[:, columns]
         found = enclose(expression, boxes)
-        looked_at += len(boxes)
+        n_boxes += len(boxes)
         values = expression.evaluate(boxes.probes(columns, rng) if len(boxes) < 100 else boxes.centres)
         if (values := values[np.isfinite(values)]).size:
             inner_low, inner_high = min(inner_low, float(values.min())), max(inner_high, float(values.max()))
-        slack = GOOD_ENOUGH * max(inner_high - inner_low, 0.0)
+        slack = TOLERANCE * max(inner_high - inner_low, 0.0)
         loose = (found.lower < inner_low - slack) | (found.upper > inner_high + slack) | found.undefined
         loose &= (widths > SMALLEST).any(axis=1)
-        if looked_at + 2 * np.count_nonzero(loose) > max_boxes:
+        if n_boxes + 2 * np.count_nonzero(loose) > max_boxes:
             loose[:] = False
         tight = ~loose
         outer_low = float(np.min(found.lower[tight], initial=outer_low))

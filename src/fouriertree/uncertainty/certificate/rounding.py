@@ -1,11 +1,9 @@
-"""Bounds of single operations in floating point: the exact result and the rounded one both lie between them.
+"""Bounds of single operations in floating point: both the exact and the rounded result lie between them.
 
-Sums, products, quotients and roots are rounded to nearest, so the sign of the rounding error tells on which side of the
-rounded result the exact one lies, and an exact result keeps both bounds.  That matters at the edge of a domain:
-1 − x² at x = 1 is zero, and not a little less.
+Sums, products, quotients and roots are rounded to nearest, so the sign of the rounding error gives the side of the
+rounded result on which the exact one lies, and the bounds of an exact result are equal.  This matters at the edge of a
+domain: 1 − x² at x = 1 is zero, and not slightly less.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 
@@ -15,11 +13,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Pair = tuple[Floats, Floats]
 
-#: library functions are right to this many units in the last place, on either side of a comparison
+#: error bound of library functions, in units in the last place
 LIBRARY_ULPS = 8.0
-#: products outside of these may lose digits of their rounding error
+#: for products outside of this range, the rounding error may be inexact
 SMALL, LARGE = 1e-280, 1e290
-#: Veltkamp's constant, which cuts 53 bits into halves
+#: Veltkamp's constant, which splits 53 bits into halves
 _HALVES = 134217729.0
 
 
@@ -40,10 +38,10 @@ def sum_bounds(a: Floats, b: Floats) -> Pair:
 
 
 def product_bounds(a: Floats, b: Floats) -> Pair:
-    """Zero times infinity is zero here: an infinite bound stands for arbitrarily large numbers."""
+    """Bounds of a·b, where 0·∞ = 0: an infinite bound means arbitrarily large values."""
     value = a * b
     low, high = outward(value, product_error(a, b, value))
-    # Of a product that is too small to be told from zero, the sign is known.
+    # The sign of a product that underflows is known.
     same = (a < 0.0) == (b < 0.0)
     low, high = np.where(same, np.maximum(low, 0.0), low), np.where(same, high, np.minimum(high, 0.0))
     zero = (a == 0.0) | (b == 0.0)
@@ -51,7 +49,7 @@ def product_bounds(a: Floats, b: Floats) -> Pair:
 
 
 def product_error(a: Floats, b: Floats, value: Floats) -> Floats:
-    """a·b − value exactly (Dekker 1971), and NaN where that may not be exact."""
+    """a·b − value exactly (Dekker 1971), NaN where it may be inexact."""
     a1, a2 = _split(a)
     b1, b2 = _split(b)
     error = a2 * b2 - (((value - a1 * b1) - a2 * b1) - a1 * b2)
@@ -71,7 +69,7 @@ def quotient_bounds(a: Floats, b: Floats) -> Pair:
     product = value * b
     rest = (a - product) - product_error(value, b, product)
     low, high = outward(value, np.where(np.abs(value) > SMALL, np.where(b < 0.0, -rest, rest), np.nan))
-    # By the sign bits: a zero in the denominator has the sign of the numbers that it is the end of.
+    # By the sign bits: a zero in the denominator has the sign of the values in its interval.
     same = np.signbit(a) == np.signbit(b)
     low, high = np.where(same, np.maximum(low, 0.0), low), np.where(same, high, np.minimum(high, 0.0))
     zero = ((a == 0.0) & (b != 0.0)) | (np.isfinite(a) & np.isinf(b))

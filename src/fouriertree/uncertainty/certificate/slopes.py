@@ -1,6 +1,4 @@
-"""Does the formula rise or fall with a column, everywhere in a box?  Bounds of its partial derivatives."""
-
-from __future__ import annotations
+"""Monotonicity of an expression in a feature, everywhere in a box, by bounds of its partial derivatives."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,22 +19,30 @@ from fouriertree.uncertainty.certificate.rounding import Floats
 Direction = Literal["increasing", "decreasing", "constant", "neither", "undecided"]
 
 RANDOM_POINTS, PROBED_BOXES = 200, 64
-#: boxes are not cut any more when they are this small, relative to the whole
+#: boxes narrower than this, relative to the whole, are not bisected
 SMALLEST = 1e-9
 DIGITS = 4
 
 
 @dataclass(frozen=True)
 class Slope:
-    """The partial derivative by one column over a box.
+    """The sign of the partial derivative by one feature over a box.
 
-    increasing, decreasing: nowhere of the other sign, so that the formula never falls, or never rises, with the column.
-    constant: zero everywhere.  neither: positive at the point `rising` and negative at `falling`.
+    Attributes
+    ----------
+    column : str
+        Name of the feature.
+    direction : {"increasing", "decreasing", "constant", "neither", "undecided"}
+        Proved ≥ 0, ≤ 0 or = 0 everywhere; or of both signs; or undecided.
+    lower, upper : float
+        Bounds of the derivative; they may be infinite.
+    rising, falling : dict or None
+        Neither: points where the derivative is positive and negative.
     """
 
     column: str
     direction: Direction
-    lower: float  #: bounds of the derivative; they may be infinite
+    lower: float
     upper: float
     rising: dict[str, float] | None = None
     falling: dict[str, float] | None = None
@@ -54,7 +60,7 @@ class Slope:
         return self.text()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data; an infinite bound is None."""
+        """JSON data; an infinite bound is None."""
         return {
             "column": self.column,
             "direction": self.direction,
@@ -70,15 +76,29 @@ class Slope:
 def slopes(
     expression: Expression, box: ArrayLike, names: Sequence[str] | None = None, max_boxes: int = 4000
 ) -> list[Slope]:
-    """The slope of the formula in every column that it uses, over the box (n_columns, 2).
+    """Signs and bounds of the partial derivatives of an expression over a box.
 
+    Parameters
+    ----------
+    expression, box, names
+        As for `certify`.
+    max_boxes : int, default=4000
+        Limit of the bisection, per feature.
+
+    Returns
+    -------
+    list of Slope
+        One for every feature that occurs in the expression.
+
+    Examples
+    --------
     >>> from fouriertree.expr import parse
     >>> [slope.direction for slope in slopes(parse("x0^2 + x0*sin(x1)"), [[1.0, 2.0], [0.0, 6.0]])]
     ['increasing', 'neither']
     """
     whole = checked_box(expression, box)
     labels = column_labels(whole, names)
-    # A formula that jumps, at a pole or otherwise, may rise on both sides and yet not rise.
+    # With a jump or a pole, a positive derivative does not imply monotonicity.
     continuous = (
         certify(expression, box, max_boxes=max_boxes).verdict == "proved"
         and continuous_on(expression, whole)[0]
@@ -111,7 +131,7 @@ def _slope(
 
 
 def _is_declared(expression: Expression, code: int) -> bool:
-    """Whether there are bounds of an operator's values, and a derivative."""
+    """Whether an operator has an interval extension and a derivative."""
     if code < USER_OPCODE_START:
         return True
     row = expression.primitives.by_opcode(code)
@@ -119,7 +139,7 @@ def _is_declared(expression: Expression, code: int) -> bool:
 
 
 class _Signs:
-    """Cuts a box until a function has one sign on every piece, or both signs were seen."""
+    """Bisects a box until a function has one sign on every part, or both signs are found."""
 
     def __init__(self, function: Expression, whole: Boxes) -> None:
         self.function, self.whole = function, whole
@@ -129,14 +149,14 @@ class _Signs:
         self.falling: Floats = np.zeros(0)
 
     def run(self, max_boxes: int) -> Direction:
-        boxes, looked_at = self.whole, 0
+        boxes, n_boxes = self.whole, 0
         may_rise = may_fall = False
         while len(boxes):
-            self._look(boxes)
+            self._probe(boxes)
             if self.rising.size and self.falling.size:
                 return "neither"
             found = enclose(self.function, boxes)
-            looked_at += len(boxes)
+            n_boxes += len(boxes)
             open_ = found.undefined | ((found.lower < 0.0) & (found.upper > 0.0))
             may_rise |= bool((~open_ & (found.upper > 0.0)).any())
             may_fall |= bool((~open_ & (found.lower < 0.0)).any())
@@ -144,15 +164,15 @@ class _Signs:
             if not len(boxes):
                 break
             widths = np.where(boxes.can_split(), boxes.relative_widths(self.whole), 0.0)[:, self.columns]
-            if looked_at + 2 * len(boxes) > max_boxes or (widths.max(axis=1, initial=0.0) < SMALLEST).any():
+            if n_boxes + 2 * len(boxes) > max_boxes or (widths.max(axis=1, initial=0.0) < SMALLEST).any():
                 return "undecided"
             boxes = boxes.halves(np.array(self.columns)[widths.argmax(axis=1)])
         if may_rise and may_fall:
             return "undecided"
         return "increasing" if may_rise else "decreasing" if may_fall else "constant"
 
-    def _look(self, boxes: Boxes) -> None:
-        """Remember a point where the function is certainly positive, and one where it is certainly negative."""
+    def _probe(self, boxes: Boxes) -> None:
+        """Find a point where the function is proved positive, and one where it is proved negative."""
         if len(boxes) > PROBED_BOXES:
             boxes = boxes.take(np.linspace(0, len(boxes) - 1, PROBED_BOXES).astype(int))
         points = boxes.probes(self.columns, self.rng, RANDOM_POINTS if boxes is self.whole else 0)
