@@ -15,6 +15,7 @@ from fouriertree.criteria.poles import POLE_LOSS_RATIO
 from fouriertree.io.terminal import printable
 from fouriertree.selection.choice import choose
 from fouriertree.selection.finalize import Equation
+from fouriertree.tolerances import ROUNDING
 
 DIGITS = 6
 HEADINGS = ("", "row", "terms", "complexity", "loss", "validation", "R²", "equation")
@@ -98,7 +99,8 @@ def front_of(equations: Sequence[Equation], objective: Objective) -> list[Equati
     exact, tolerance = objective.exact, validation_tolerance(objective)
 
     def improves(equation: Equation, simpler: Equation) -> bool:
-        if not equation.loss < simpler.loss or simpler.loss <= exact:
+        # Two forms of one function differ in rounding, which depends on the order of the rows.
+        if not equation.loss < (1.0 - ROUNDING) * simpler.loss or simpler.loss <= exact:
             return False
         if equation.may_have_pole:
             # Beside a pole, one row that was fitted proves nothing; rows of the validation set can.
