@@ -237,7 +237,7 @@ DAMAGES = [
     (in_term(coefficient=None), "must be a finite number; got None"),
     (in_term(coefficient="2"), "must be a finite number; got '2'"),
     (in_term(coefficient=True), "must be a finite number; got True"),
-    (in_term(coefficient=float("nan")), "it holds NaN, which is not JSON"),
+    (in_term(coefficient=float("nan")), "it has NaN, which is not JSON"),
     (in_term(coefficient=10**400), "must be a finite number; got 1000"),
     (lambda data: data["rows"][-1].update(terms=[]), "has no terms"),
     (lambda data: data["rows"][-1].update(terms=7), "has no terms"),
@@ -260,7 +260,7 @@ DAMAGES = [
     (lambda data: data["rows"][-1].update(formula="3.0*a"), "the formula and the terms of row 1 disagree"),
     (lambda data: data["rows"][-1].update(formula="2.0*"), "of the formula of row 1"),
     (lambda data: data["rows"][-1].pop("formula"), "row 1 has no formula"),
-    (lambda data: data["data"].update(rows=float("nan")), "it holds NaN, which is not JSON"),
+    (lambda data: data["data"].update(rows=float("nan")), "it has NaN, which is not JSON"),
     (lambda data: data.update(target="\ud800"), "it has no valid name of the target"),
     (lambda data: data.update(names=["a", "\ud800"]), "it has no valid feature names"),
 ]

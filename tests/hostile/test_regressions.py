@@ -168,7 +168,7 @@ def test_an_unpaired_surrogate_in_a_parameter_can_be_saved():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"unknown": 1}, "a parameter 'unknown'"),
+        ({"unknown": 1}, "an unknown parameter 'unknown'"),
         ({"n_jobs": "all"}, "n_jobs, 'all',"),
         ({"n_jobs": 0}, "n_jobs, 0,"),
     ],

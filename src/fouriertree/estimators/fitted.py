@@ -207,7 +207,7 @@ class FittedEquations(Inspection):
         return index
 
     def _model(self, index: int | None) -> Model:
-        row = self._row(index)
+        row = self._row(index)  # first, since it raises NotFittedError
         return self.models_[row]
 
 

@@ -101,8 +101,7 @@ class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
     run_path_ : Path
         The run folder, with `run_dir` only.
     estimators_, targets_ : list of SymbolicRegressor, list of str
-        For a y of several columns only: the regressor of each, and their names.  The attributes of equations are lists
-        then, and costs are sums.
+        For a y of several columns only: the regressor of each, and their names; other attributes are lists or sums.
 
     Examples
     --------

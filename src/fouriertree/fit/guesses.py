@@ -41,13 +41,8 @@ def _unknown_names(text: str, names: Sequence[str], known: PrimitiveSet) -> list
     unknown: dict[str, None] = {}
     for token, following in pairwise(tokenize(text)):
         name = token.text
-        if (
-            token.kind != "word"
-            or following.text == "("
-            or name in names
-            or name in CONSTANTS
-            or name in known
-        ):
+        is_known = name in names or name in CONSTANTS or name in known
+        if token.kind != "word" or following.text == "(" or is_known:
             continue
         number = column_number(name)
         if number is None:
