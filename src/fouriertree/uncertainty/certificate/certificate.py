@@ -13,6 +13,7 @@ from fouriertree.expr import Expression
 from fouriertree.uncertainty.certificate.boxes import Boxes
 from fouriertree.uncertainty.certificate.enclose import enclose_parts
 from fouriertree.uncertainty.certificate.faults import (
+    Brackets,
     Tokens,
     columns_of_parts,
     crossing,
@@ -129,6 +130,7 @@ class _Proof:
         self.used = columns_of_parts(expression, whole.lower.shape[1])
         self.rng = np.random.default_rng(0)
         self.looked_at = 0
+        self.jumps: Brackets = set()
         self.safe: list[Boxes] = []
         self.left: list[tuple[Boxes, Tokens]] = []
 
@@ -191,7 +193,7 @@ class _Proof:
         if (broken := np.flatnonzero(faults >= 0)).size:
             token = int(faults[broken[0]])
             return self._made("fails", self._at(points[broken[0]]), token)
-        pole = crossing(self.expression, points)
+        pole = crossing(self.expression, points, self.jumps)
         return None if pole is None else self._made("fails", self._near(pole.box), pole.token)
 
     def _undecided(self) -> Certificate:
