@@ -17,14 +17,21 @@ from fouriertree.estimators.fitted import ExtrapolationWarning
 from fouriertree.search.hybrid.hybrid import LAW
 
 #: candidates that are looked at in a moment; without a limit, noise is searched for as long as there are ideas
-SOME = 60_000
+FEW, SOME = 3000, 60_000
 LAW_OF_A_PENDULUM = "-0.4*velocity - 19.62*sin(angle)"
 
 
 # Rows of weight zero are predicted, too, and may lie outside of the others.
 @pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.ExtrapolationWarning")
-@parametrize_with_checks([SymbolicRegressor(max_evaluations=SOME)])
+@parametrize_with_checks([SymbolicRegressor(max_evaluations=FEW)])
 def test_scikit_learn_finds_nothing_to_object_to(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.ExtrapolationWarning")
+@parametrize_with_checks([SymbolicRegressor(max_evaluations=SOME)])
+def test_scikit_learn_finds_nothing_to_object_to_in_a_longer_search(estimator, check):
     check(estimator)
 
 
