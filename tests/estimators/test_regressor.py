@@ -17,14 +17,21 @@ from fouriertree.estimators.fitted import ExtrapolationWarning
 from fouriertree.search.hybrid.hybrid import LAW
 
 #: evaluations that take a moment; without a limit, a search on noise ends only when all strategies have run
-SOME = 60_000
+FEW, SOME = 3000, 60_000
 LAW_OF_A_PENDULUM = "-0.4*velocity - 19.62*sin(angle)"
 
 
 # Rows of weight zero are predicted, too, and may lie outside of the others.
 @pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.ExtrapolationWarning")
-@parametrize_with_checks([SymbolicRegressor(max_evaluations=SOME)])
+@parametrize_with_checks([SymbolicRegressor(max_evaluations=FEW)])
 def test_the_estimator_checks_of_scikit_learn_pass(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::fouriertree.estimators.fitted.ExtrapolationWarning")
+@parametrize_with_checks([SymbolicRegressor(max_evaluations=SOME)])
+def test_scikit_learn_finds_nothing_to_object_to_in_a_longer_search(estimator, check):
     check(estimator)
 
 

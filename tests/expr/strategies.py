@@ -13,14 +13,12 @@ def constants(edges: bool = True) -> st.SearchStrategy[float]:
     return st.one_of(st.sampled_from(EDGES), ordinary, st.floats()) if edges else ordinary
 
 
-@st.composite
 def expressions(
-    draw: st.DrawFn,
     primitives: PrimitiveSet | None = None,
     n_columns: int = 3,
     max_leaves: int = 12,
     edges: bool = True,
-) -> Expression:
+) -> st.SearchStrategy[Expression]:
     """An expression over x0 .. x(n_columns - 1); `edges` allows infinite, huge and NaN constants."""
     known = PrimitiveSet.catalogue() if primitives is None else primitives
     unary = st.sampled_from([row for row in known if row.arity == 1] or [None])
@@ -35,7 +33,7 @@ def expressions(
         two = st.builds(Expression.apply, binary.filter(bool), children, children)
         return st.one_of(two, one)
 
-    return draw(st.recursive(leaves, grow, max_leaves=max_leaves))
+    return st.recursive(leaves, grow, max_leaves=max_leaves)
 
 
 def tables(n_columns: int = 3) -> st.SearchStrategy[np.ndarray]:

@@ -65,8 +65,9 @@ def points(positive=()):
 
 def parts_are_finite(e, rows):
     """At the rows and near them: at the edge of a domain, rounding determines whether a value is defined."""
-    places = [rows * (1 + np.array(step)) for step in product((-1e-9, 0.0, 1e-9), repeat=2)]
-    return np.all([np.isfinite(e.subtree(i).evaluate(at)) for i in range(e.size) for at in places], axis=0)
+    places = np.vstack([rows * (1 + np.array(step)) for step in product((-1e-9, 0.0, 1e-9), repeat=2)])
+    finite = np.all([np.isfinite(e.subtree(i).evaluate(places)) for i in range(e.size)], axis=0)
+    return finite.reshape(-1, len(rows)).all(axis=0)
 
 
 def rounding(e, rows):
@@ -87,8 +88,11 @@ def assert_same(found, original, rows, factor=1.0):
     ok = parts_are_finite(original, rows)
     with np.errstate(all="ignore"):
         y, z = original.evaluate(rows), factor * found.evaluate(rows)
-        tolerance = rounding(original, rows) + abs(factor) * rounding(found, rows)
-        same = np.abs(y - z) <= 1e-9 * (1 + np.abs(y)) + 10 * tolerance
+        distance, tolerance = np.abs(y - z), 1e-9 * (1 + np.abs(y))
+        if (same := distance <= tolerance)[ok].all():
+            return
+        moved = rounding(original, rows) + abs(factor) * rounding(found, rows)
+        same |= distance <= tolerance + 10 * moved
     # Rounding in float64, as in log(exp(1e-11)), is no failure: the values are compared with forty digits.
     for row in rows[ok & ~same]:
         left, right = precisely(original, row), factor * precisely(found, row)
@@ -111,7 +115,7 @@ def test_exponentials_keep_their_powers_in_numerators_and_denominators(text):
 
 
 @given(cases())
-@settings(max_examples=1000)
+@settings(max_examples=500)
 def test_simplify_preserves_values_adds_no_token_and_is_idempotent(case):
     tree, allowed, positive = case
     found = simplify(tree, allowed, positive)
@@ -121,7 +125,7 @@ def test_simplify_preserves_values_adds_no_token_and_is_idempotent(case):
 
 
 @given(cases())
-@settings(max_examples=6000)
+@settings(max_examples=1500)
 def test_values_are_preserved_wherever_the_expression_and_its_subtrees_are_finite(case):
     tree, allowed, positive = case
     assert_same(canonical(tree, allowed, positive), tree, points(positive))
@@ -133,7 +137,7 @@ def test_a_root_moved_out_of_a_logarithm_gives_the_canonical_form():
 
 
 @given(cases())
-@settings(max_examples=6000)
+@settings(max_examples=1500)
 def test_canonical_is_idempotent(case):
     tree, allowed, positive = case
     found = canonical(tree, allowed, positive)
@@ -141,10 +145,20 @@ def test_canonical_is_idempotent(case):
 
 
 @given(cases())
-@settings(max_examples=6000)
+@settings(max_examples=1500)
 def test_canonical_does_not_increase_the_complexity(case):
     tree, allowed, positive = case
     assert canonical(tree, allowed, positive).complexity <= tree.complexity
+
+
+@pytest.mark.slow
+@given(cases())
+@settings(max_examples=6000)
+def test_the_same_holds_in_thousands_of_cases(case):
+    test_simplifying_keeps_values_never_adds_a_token_and_is_done_at_once.hypothesis.inner_test(case)
+    test_values_stay_wherever_the_formula_and_its_parts_are_finite.hypothesis.inner_test(case)
+    test_what_is_settled_stays.hypothesis.inner_test(case)
+    test_no_formula_gets_longer.hypothesis.inner_test(case)
 
 
 @given(cases())

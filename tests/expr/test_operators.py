@@ -3,6 +3,7 @@
 import ast
 import itertools
 import re
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -84,16 +85,22 @@ def test_an_absence_has_a_reason_that_is_a_sentence():
 
 
 # one place ---------------------------------------------------------------------------------------------------------
+@cache
+def named_in_sources():
+    """Constants, as their repr, and names in every source that deals with operators."""
+    found = {}
+    for path in (path for folder in FOLDERS for path in SOURCE.glob(f"{folder}/**/*.py")):
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        constants = {repr(node.value) for node in nodes if isinstance(node, ast.Constant)}
+        names = {node.id for node in nodes if isinstance(node, ast.Name)}
+        found[path.relative_to(SOURCE).as_posix()] = constants | names
+    return found
+
+
 @pytest.mark.parametrize("name", ADDED)
 def test_a_later_operator_occurs_only_in_its_entry(name):
     """As a string or an opcode, wherever the package deals with operators; elsewhere, a step is another thing."""
-    found = set()
-    for path in (path for folder in FOLDERS for path in SOURCE.glob(f"{folder}/**/*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and node.value == name:
-                found.add(path.relative_to(SOURCE).as_posix())
-            if isinstance(node, ast.Name) and node.id == name.upper():
-                found.add(path.relative_to(SOURCE).as_posix())
+    found = {path for path, names in named_in_sources().items() if names & {repr(name), name.upper()}}
     # The compiler of recipes recognises the difference in step(p − q).
     assert {path for path in found - {"engine/recipes.py"} if not path.startswith("expr/operators/")} == set()
 

@@ -18,13 +18,14 @@ fractions = st.fractions(-5, 5, max_denominator=12)
 polynomials = st.lists(fractions | st.just(Fraction(0)), max_size=6).map(Polynomial.of)
 ZERO, ONE, X = Polynomial(()), Polynomial((1,)), Polynomial((0, 1))
 POLYNOMIAL_OPERATORS = PrimitiveSet(["add", "sub", "mul", "neg", "square", "cube"])
+trees = expressions(POLYNOMIAL_OPERATORS, n_columns=1, max_leaves=7, edges=False)
 few = settings(max_examples=40)
 
 
 @st.composite
 def polynomial_trees(draw):
     """Trees of + − * and small powers over x0 and constants that are exact in binary."""
-    tree = draw(expressions(POLYNOMIAL_OPERATORS, n_columns=1, max_leaves=7, edges=False))
+    tree = draw(trees)
     simple = [draw(st.integers(-8, 8)) / 4 if code == 0 else 0.0 for code in tree.op.tolist()]
     return Expression(tree.op, tree.arg, simple)
 

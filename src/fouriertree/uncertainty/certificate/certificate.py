@@ -11,6 +11,7 @@ from fouriertree.expr import Expression
 from fouriertree.uncertainty.certificate.boxes import Boxes
 from fouriertree.uncertainty.certificate.enclose import enclose_parts
 from fouriertree.uncertainty.certificate.faults import (
+    Brackets,
     Tokens,
     columns_of_parts,
     crossing,
@@ -149,6 +150,7 @@ class _Proof:
         self.used = columns_of_parts(expression, whole.lower.shape[1])
         self.rng = np.random.default_rng(0)
         self.n_boxes = 0
+        self.jumps: Brackets = set()
         self.safe: list[Boxes] = []
         self.left: list[tuple[Boxes, Tokens]] = []
 
@@ -211,7 +213,7 @@ class _Proof:
         if (broken := np.flatnonzero(faults >= 0)).size:
             token = int(faults[broken[0]])
             return self._made("fails", self._at(points[broken[0]]), token)
-        pole = crossing(self.expression, points)
+        pole = crossing(self.expression, points, self.jumps)
         return None if pole is None else self._made("fails", self._near(pole.box), pole.token)
 
     def _undecided(self) -> Certificate:

@@ -16,6 +16,8 @@ from fouriertree.uncertainty.certificate.interval import Bools, Interval
 from fouriertree.uncertainty.certificate.rounding import Floats
 
 Tokens = NDArray[np.intp]
+#: (part, point where it is positive, point where it is negative), the points as bytes
+Brackets = set[tuple[Expression, bytes, bytes]]
 
 #: bisections of the segment between two points of opposite sign
 BISECTIONS = 120
@@ -144,8 +146,11 @@ def continuous_on(expression: Expression, boxes: Boxes) -> Bools:
     return found
 
 
-def crossing(expression: Expression, points: Floats) -> Crossing | None:
-    """A pole that lies between two of the points: a denominator that is positive at one and negative at the other."""
+def crossing(expression: Expression, points: Floats, jumps: Brackets) -> Crossing | None:
+    """A pole that lies between two of the points: a denominator that is positive at one and negative at the other.
+
+    Bisections of the same expression share `jumps`, the brackets that are known to end at a jump and not at a zero.
+    """
     for token, part in must_not_vanish(expression):
         values = enclose(part, Boxes.points(points))
         known = ~(values.undefined | values.pole)
@@ -154,7 +159,9 @@ def crossing(expression: Expression, points: Floats) -> Crossing | None:
             np.flatnonzero(known & (values.upper < 0.0)),
         )
         if above.size and below.size:
-            box = _bisected(part, points[above[0]], points[below[0]])
+            box = _bisected(part, points[above[0]], points[below[0]], jumps)
+            if box is None:
+                continue
             inside = enclose(part, box)
             # A continuous function that changes its sign has a zero; one with a pole or a jump may have none.
             if inside.safe[0] and continuous_on(part, box)[0]:
@@ -162,8 +169,13 @@ def crossing(expression: Expression, points: Floats) -> Crossing | None:
     return None
 
 
-def _bisected(part: Expression, above: Floats, below: Floats) -> Boxes:
+def _bisected(part: Expression, above: Floats, below: Floats, jumps: Brackets) -> Boxes | None:
+    """The bracket after halving, or None where it is one of `jumps`; the brackets on the way are added to these."""
     for _ in range(BISECTIONS):
+        # Two bisections that meet in one bracket end alike.
+        if (bracket := (part, above.tobytes(), below.tobytes())) in jumps:
+            return None
+        jumps.add(bracket)
         middle = 0.5 * above + 0.5 * below
         if (middle == above).all() or (middle == below).all():
             break
