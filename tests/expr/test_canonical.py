@@ -155,10 +155,10 @@ def test_canonical_does_not_increase_the_complexity(case):
 @given(cases())
 @settings(max_examples=6000)
 def test_the_same_holds_in_thousands_of_cases(case):
-    test_simplifying_keeps_values_never_adds_a_token_and_is_done_at_once.hypothesis.inner_test(case)
-    test_values_stay_wherever_the_formula_and_its_parts_are_finite.hypothesis.inner_test(case)
-    test_what_is_settled_stays.hypothesis.inner_test(case)
-    test_no_formula_gets_longer.hypothesis.inner_test(case)
+    test_simplify_preserves_values_adds_no_token_and_is_idempotent.hypothesis.inner_test(case)
+    test_values_are_preserved_wherever_the_expression_and_its_subtrees_are_finite.hypothesis.inner_test(case)
+    test_canonical_is_idempotent.hypothesis.inner_test(case)
+    test_canonical_does_not_increase_the_complexity.hypothesis.inner_test(case)
 
 
 @given(cases())

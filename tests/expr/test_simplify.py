@@ -30,7 +30,11 @@ def test_a_simplified_tree_is_the_same_function_and_not_larger(seed):
         found, before = simplify(tree), tree.evaluate(X)
         # Where a subtree is undefined, as in sqrt(u)^2 for u < 0, the simplified expression may be defined.
         there = np.isfinite(before)
-        assert same(found.evaluate(X)[there], before[there])
+        # Cancellation amplifies rounding: where a small relative change of X moves the value, so much is allowed.
+        with np.errstate(all="ignore"):
+            moved = np.abs(tree.evaluate(X * (1.0 + 1e-13)) - before)[there]
+            distance = np.abs(found.evaluate(X) - before)[there]
+        assert ((distance <= 1e-9 * np.abs(before[there]) + 1e-12 + 100 * moved) | ~np.isfinite(moved)).all()
         assert found.size <= tree.size
 
 
