@@ -23,11 +23,13 @@ install: $(RUN_STAMP) ## create .venv with the command `fouriertree`
 run: install ## fit the built-in example, print the table of equations, plot the fit
 	@$(BIN)/fouriertree demo
 
-test: lint ## check everything: style, types, layers, tests, doctests
-	@$(BIN)/python -m pytest -q -n 2
+# The kernels are compiled on one core while the other one checks style and types.
+test: $(TEST_STAMP) ## check everything: style, types, layers, tests, doctests
+	@$(BIN)/python tools/kernels.py 2>/dev/null & $(MAKE) --no-print-directory lint; status=$$?; wait; exit $$status
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=10
 
 test-slow: $(TEST_STAMP) $(DOCS_STAMP) ## run the tests marked slow
-	@$(BIN)/python -m pytest -q -n 2 -m slow
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=10 -m slow
 
 lint: $(TEST_STAMP) ## check style, types and import layers
 	@$(BIN)/ruff check .

@@ -275,7 +275,7 @@ def noise(tmp_path):
 
 @needs_signals
 @pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_a_signal_ends_the_search_and_the_equations_are_written(process, noise, name, status):
+def test_a_signal_ends_the_search_and_the_equations_are_written(run, process, noise, name, status):
     arguments = ("fit", "data.csv", "-t", "y", "-o", "model.json")
     code = INTERRUPTED + IN_A_STEP.format(name=name) + MAIN
     result = process(*arguments, code=code, cwd=noise)
@@ -285,7 +285,7 @@ def test_a_signal_ends_the_search_and_the_equations_are_written(process, noise, 
     assert result.returncode == status
     assert "stopped: interrupted" in result.stdout
     assert result.stdout.endswith("model written to model.json\n")
-    assert process("predict", "model.json", "data.csv", cwd=noise).returncode == 0
+    assert run("predict", "model.json", "data.csv").exit_code == 0
 
 
 @needs_signals
