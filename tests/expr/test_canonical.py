@@ -136,6 +136,10 @@ def test_a_root_that_leaves_a_logarithm_leaves_nothing_to_do():
     assert canonical(found) == found
 
 
+def test_a_logarithm_that_leaves_an_exponential_leaves_no_constant_to_compute():
+    assert settled("exp(log(x1) + exp(4))") == "5.148435562634557e+23*x1"
+
+
 @given(cases())
 @settings(max_examples=1500)
 def test_what_is_settled_stays(case):

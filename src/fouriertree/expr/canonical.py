@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from fouriertree.expr.opcodes import (
     CONST,
     CUBE,
     DIV,
+    EXP,
     INV,
     LOG,
     MUL,
@@ -179,8 +181,12 @@ class _Work:
             if writer.cost(found) > writer.cost(piece):
                 return self.folded(piece)
             piece = found
-            # A root taken out of a logarithm may show it a product that it can take apart.
-            if not (writer.regrouped or (LOG in self.allowed and SQRT in self.allowed)):
+            # A root taken out of a logarithm may show it a product that it can take apart; exp(number) is a number.
+            if not (
+                writer.regrouped
+                or (LOG in self.allowed and SQRT in self.allowed)
+                or any(b == EXP and isinstance(a, float) and isinstance(b, int) for a, b in pairwise(piece))
+            ):
                 break
         return piece
 
