@@ -136,6 +136,10 @@ def test_a_root_moved_out_of_a_logarithm_gives_the_canonical_form():
     assert canonical(found) == found
 
 
+def test_a_logarithm_that_leaves_an_exponential_leaves_no_constant_to_compute():
+    assert settled("exp(log(x1) + exp(4))") == "5.148435562634557e+23*x1"
+
+
 @given(cases())
 @settings(max_examples=1500)
 def test_canonical_is_idempotent(case):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from fouriertree.expr.opcodes import (
     CONST,
     CUBE,
     DIV,
+    EXP,
     INV,
     LOG,
     MUL,
@@ -196,8 +198,12 @@ class _Canonicalizer:
             if writer.complexity(found) > writer.complexity(piece):
                 return self.folded(piece)
             piece = found
-            # Once a root is moved out of a logarithm, the logarithm of a product may split.
-            if not (writer.regrouped or (LOG in self.allowed and SQRT in self.allowed)):
+            # Once a root is moved out of a logarithm, the logarithm of a product may split; exp of a constant is one.
+            if not (
+                writer.regrouped
+                or (LOG in self.allowed and SQRT in self.allowed)
+                or any(b == EXP and isinstance(a, float) and isinstance(b, int) for a, b in pairwise(piece))
+            ):
                 break
         return piece
 

@@ -86,11 +86,11 @@ def test_ctrl_c_keeps_finished_runs_and_reports_how_to_resume(invoke, monkeypatc
     assert len(Store(Path("out/journal"))) == 3
 
 
-def test_results_do_not_depend_on_the_number_of_processes():
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
+def test_results_do_not_depend_on_the_number_of_processes(jobs):
     tasks = [Task("table", a, "koza2", s) for a in ("FTG", "(1+lambda)-GP", "Canonical-GP") for s in (0, 1)]
     alone = {task: {**record, "seconds": 0} for task, record in here(tasks)}
-    for jobs in (1, 2):
-        assert {task: {**record, "seconds": 0} for task, record in in_processes(tasks, jobs)} == alone
+    assert {task: {**record, "seconds": 0} for task, record in in_processes(tasks, jobs)} == alone
 
 
 def test_an_error_in_a_run_names_the_run():
