@@ -179,8 +179,8 @@ def check_arguments_are_not_modified(engine: Engine, rng: np.random.Generator) -
 def check_wrong_input_is_refused_with_a_message(engine: Engine, rng: np.random.Generator) -> None:
     batch, X = [parse("x0 + x2")], _table(engine, rng, 6)
     sums = engine.inner_products
-    _assert_refused(lambda: engine.evaluate(batch, X[:, :2]), "x2")
-    _assert_refused(lambda: sums(batch, X[:, :2], np.ones(6)), "x2")
+    _assert_refused(lambda: engine.evaluate(batch, X[:, :2]), "feature x2")
+    _assert_refused(lambda: sums(batch, X[:, :2], np.ones(6)), "feature x2")
     _assert_refused(lambda: engine.evaluate(batch, X[:, 0]), "two-dimensional")
     _assert_refused(lambda: engine.evaluate(batch, X[None]), "two-dimensional")
     _assert_refused(lambda: engine.evaluate(batch, X[:0]), "no rows")

@@ -106,7 +106,7 @@ def stability(
             if progress is not None:
                 progress(i + 1, n)
     except KeyboardInterrupt:
-        pass
+        pass  # the refits so far count, and `requested` shows that there were to be more
     return frequencies(front, refits, n)
 
 
