@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fouriertree.criteria.code_lengths import NATS_PER_COMPLEXITY
 from fouriertree.engine import ReferenceEngine
 from fouriertree.expr import Expression, Programs
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
@@ -294,7 +295,9 @@ def shortest(problem, state, trees):
             lengths.append(np.inf)
             continue
         left = max(loss_of(np.vstack([basis, v])) / before, 1e-14)
-        lengths.append(0.5 * n * np.log(left) + 2.0 * tree.size if left < 1 - 1e-9 else np.inf)
+        lengths.append(
+            0.5 * n * np.log(left) + NATS_PER_COMPLEXITY * tree.size if left < 1 - 1e-9 else np.inf
+        )
     return lengths
 
 

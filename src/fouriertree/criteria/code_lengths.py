@@ -35,8 +35,6 @@ ROUNDED_NATS, DIGIT_NATS = 1.0, 2.3
 PI_NATS = 1.5
 #: share of the variance beyond which there is no law whose constants could be short, and the weight of savings there
 NOISY, NOISY_WEIGHT = 0.02, 0.25
-#: most that a coefficient of zero saves: itself, and the term behind it
-TERM_NATS = 6.0
 
 
 def constant_code_length(n: int, explained: float) -> float:

@@ -30,7 +30,7 @@ MOST_ROWS = 10_000
 
 def approximate_length(n_rows: int, loss: Any, complexity: Any) -> Any:
     """½·n·log(loss) + 1.75·complexity of candidates whose constants are not final, in nats, up to a constant."""
-    return 0.5 * n_rows * np.log(np.maximum(loss, np.finfo(float).tiny)) + 1.5 * complexity
+    return 0.5 * n_rows * np.log(np.maximum(loss, np.finfo(float).tiny)) + NATS_PER_COMPLEXITY * complexity
 
 
 def description_length(model: Model, complexity: int, loss: float, objective: Objective) -> float:

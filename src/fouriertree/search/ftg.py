@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fouriertree.criteria.description_length import approximate_length
 from fouriertree.expr import Expression, Programs
 from fouriertree.expr.generate import Generator, RampedHalfAndHalf
 from fouriertree.problems import Problem
@@ -30,8 +31,6 @@ FIRST_BATCH, MAX_BATCH = 16, 1024
 MAX_NODES_PER_CALL = 1_000_000_000
 #: candidates whose gain is computed exactly, and maximum entries of the matrix of their coordinates
 SHORTLIST, MAX_MATRIX = 64, 4_000_000
-#: code length of a node when the best of many candidates is chosen
-NATS_PER_NODE = 2.0
 #: relative rounding error of a gain, and of a squared norm orthogonal to the span; decimals of equal log-gains
 GAIN_ROUNDING, NORM_ROUNDING, LOG_GAIN_DECIMALS = 1e-14, 1e-12, 9
 
@@ -222,7 +221,7 @@ class FTG:
         # Gains that equal the loss up to rounding must give the same length.
         left = np.maximum(loss - gains, GAIN_ROUNDING * loss)
         n = problem.space.dimension or len(state.projection.residual)
-        return np.where(gains > 0.0, 0.5 * n * np.log(left / loss) + NATS_PER_NODE * sizes, np.inf)
+        return np.where(gains > 0.0, approximate_length(n, left / loss, sizes), np.inf)
 
     @property
     def _relevance(self) -> Relevance:

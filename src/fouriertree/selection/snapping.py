@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from math import isfinite, log
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.criteria.code_lengths import (
+    NATS_PER_COMPLEXITY,
     NOISY,
     NOISY_WEIGHT,
-    TERM_NATS,
+    SCALED_FEATURE,
     ShortConstant,
+    constant_code_length,
     constants_of_linear_terms,
     feature_code_length,
     short_constants,
@@ -40,7 +42,7 @@ def snapped(
 ) -> Expression:
     """The expression with short constants where its description gets shorter, and the others refitted.
 
-    ½·n·log(loss) + Σ code lengths of the constants: a fitted one has as many digits as its standard error leaves.
+    The description is that of `criteria.description_length`: ½·n·log(loss) + Σ code lengths of the constants.
     When `out_of_time`, the constants that have not been tried yet stay as they are.
     """
     if (expression.op >= USER_OPCODE_START).any():
@@ -57,16 +59,35 @@ def snapped(
         unexplained = loss * length2 / variance
         weight = 1.0 if unexplained <= NOISY else NOISY_WEIGHT
         explained = max(0.0, -log(max(unexplained, EXACT_SQUARES)))
-        feature = feature_code_length(len(y), explained) / weight
-        zeros = {i: min(feature, TERM_NATS) for i in constants_of_linear_terms(fit.expression)}
+        lengths = _Lengths.of(fit.expression, len(y), explained)
         tried: set[int] = set()
-        while not out_of_time() and (choice := _choice(fit, loss, tried, zeros)) is not None:
+        while not out_of_time() and (choice := _choice(fit, loss, tried, lengths)) is not None:
             i, short, saving = choice
             tried.add(i)
             new, new_loss = _fixed(fit, i, short.value).refitted()
-            if _length_of_errors(len(y), loss, new_loss) < weight * saving:
+            # The weight is about short constants; a term that is dropped saves all of its length.
+            if _length_of_errors(len(y), loss, new_loss) < (weight * saving if short.value else saving):
                 fit, loss = new, new_loss
     return fit.expression
+
+
+@dataclass(frozen=True)
+class _Lengths:
+    """Code lengths of what snapping can save: a fitted constant, and a term whose coefficient is zero."""
+
+    fitted: float
+    term: float
+    feature: float
+    linear: set[int]  #: positions of the intercept and of the coefficients of features
+
+    @classmethod
+    def of(cls, expression: Expression, n: int, explained: float) -> _Lengths:
+        fitted, feature = constant_code_length(n, explained), feature_code_length(n, explained)
+        term = SCALED_FEATURE * NATS_PER_COMPLEXITY + fitted  # the shortest one that is not linear
+        return cls(fitted, term, feature, constants_of_linear_terms(expression))
+
+    def saved_by_zero(self, i: int) -> float:
+        return self.feature if i in self.linear else self.term
 
 
 def _fixed(fit: ConstantFit, i: int, value: float) -> ConstantFit:
@@ -84,12 +105,9 @@ def _length_of_errors(n: int, before: float, after: float) -> float:
 
 
 def _choice(
-    fit: ConstantFit, loss: float, tried: set[int], zeros: Mapping[int, float]
+    fit: ConstantFit, loss: float, tried: set[int], lengths: _Lengths
 ) -> tuple[int, ShortConstant, float] | None:
-    """The constant with the largest saving, the short one for it, and the nats that it saves.
-
-    `zeros` has what a zero saves where that is less than elsewhere.
-    """
+    """The constant with the largest saving, the short one for it, and the nats that it saves."""
     positions = np.flatnonzero(fit.free)
     if not len(positions):
         return None
@@ -102,10 +120,9 @@ def _choice(
         if not isfinite(tolerance):
             continue
         if abs(value) <= tolerance and i not in fit.exponents:
-            return i, ShortConstant(0.0, 0.0), zeros.get(i, TERM_NATS)
-        fitted = 1.0 + log(1.0 + abs(value) / max(error, 1e-15 * abs(value)))
+            return i, ShortConstant(0.0, 0.0), lengths.saved_by_zero(i)
         for short in short_constants(value, tolerance):
-            saving = fitted - short.length
+            saving = lengths.fitted - short.length
             if saving > 0.0 and (best is None or saving > best[2]):
                 best = i, short, saving
     return best
