@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -80,7 +80,7 @@ class Model:
         if digits is None:
             return self.expression.text(self.names)
         rounded = [float(f"{coefficient:.{digits}g}") for coefficient in self.coefficients]
-        return sum_of_terms(rounded, list(map(readable, self.expressions))).text(self.names, digits)
+        return sum_of_terms(rounded, map(readable, self.expressions)).text(self.names, digits)
 
     def __str__(self) -> str:
         return self.text()
@@ -161,19 +161,6 @@ def addends(expression: Expression, sign: float = 1.0) -> list[tuple[float, Expr
     return [(sign, expression.part(starts[i], i + 1)) for sign, i in parts]
 
 
-def sum_of_terms(coefficients: Sequence[float], expressions: Sequence[Expression]) -> Expression:
-    """c₁·e₁ + c₂·e₂ + … without factors of one, and with differences for negative coefficients."""
-    total: Expression | None = None
-    for coefficient, expression in zip(coefficients, expressions, strict=True):
-        if total is None:
-            total = scaled(coefficient, expression)
-        elif coefficient * leading_constant(expression) < 0.0:
-            total = total - scaled(-coefficient, expression)
-        else:
-            total = total + scaled(coefficient, expression)
-    return Expression.constant(0.0) if total is None else total
-
-
 def scaled(coefficient: float, expression: Expression) -> Expression:
     """coefficient · expression, with the coefficient at the leftmost factor: c*a*b/d and not c*(a*b/d)."""
     i = leading_factor(expression)
@@ -195,3 +182,21 @@ def leading_constant(expression: Expression) -> float:
     """The constant that a product starts with, or 1."""
     i = leading_factor(expression)
     return float(expression.const[i]) if expression.op[i] == CONST else 1.0
+
+
+def sum_of_terms(
+    coefficients: Iterable[float],
+    expressions: Iterable[Expression],
+    scaled: Callable[[float, Expression], Expression] = scaled,
+    leading_constant: Callable[[Expression], float] = leading_constant,
+) -> Expression:
+    """c₁·e₁ + c₂·e₂ + … without factors of one, and with differences for negative coefficients."""
+    total: Expression | None = None
+    for coefficient, expression in zip(coefficients, expressions, strict=True):
+        if total is None:
+            total = scaled(coefficient, expression)
+        elif coefficient * leading_constant(expression) < 0.0:
+            total = total - scaled(-coefficient, expression)
+        else:
+            total = total + scaled(coefficient, expression)
+    return Expression.constant(0.0) if total is None else total

@@ -83,8 +83,3 @@ def shown(name: str) -> str:
         .replace("</", "< /")
         .replace("<!--", "< !--")
     )
-
-
-def comments(prefix: str, columns: Iterable[Column]) -> list[str]:
-    """One comment line per feature, with its identifier and its name."""
-    return [f"{prefix}   {column.identifier} = {shown(column.name)}" for column in columns]
