@@ -34,9 +34,9 @@ def filled(template: str, columns: list[Column], code: Code, **values: object) -
         "$part": [{"part": name, "text": text} for name, text in code.parts],
         "$helper": [{"helper": helper} for helper in code.helpers],
     }
-    lines = []
+    lines, once = [], [dict[str, object]()]
     for line in template.splitlines():
-        rows = next((rows for word, rows in repeated.items() if word in line), [{}])
+        rows = next((rows for word, rows in repeated.items() if word in line), once)
         lines += [Template(line).substitute({"value": code.value} | values | row) for row in rows]
     return "\n".join(lines) + "\n"
 

@@ -74,13 +74,6 @@ def min_scores_for(level: float) -> int:
     return ceil(level / (1.0 - level) - CEILING_TOLERANCE)
 
 
-def validation_scores(
-    expression: Expression, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None, training: NDArray[np.bool_]
-) -> Floats:
-    """Absolute errors on the validation set, with the constants refitted to the training set by least squares."""
-    return _absolute_errors(expression, as_rows(X, y, weights), ~training)
-
-
 def cross_validation_scores(
     expression: Expression,
     X: ArrayLike,
@@ -129,7 +122,7 @@ def calibration_scores(
         Coverage of the bounds: a validation set too small for it gives leave-one-out scores of all rows instead.
     """
     if np.count_nonzero(~training) >= min_scores_for(level):
-        return validation_scores(expression, X, y, weights, training)
+        return _absolute_errors(expression, as_rows(X, y, weights), ~training)
     return cross_validation_scores(expression, X, y, weights)
 
 
@@ -232,11 +225,8 @@ class _Linearization:
         from scipy.stats import t
 
         _check_level(level)
-        return (
-            float(t.ppf(0.5 + 0.5 * level, self.degrees_of_freedom))
-            if self.degrees_of_freedom > 0
-            else np.inf
-        )
+        freedom = self.degrees_of_freedom
+        return float(t.ppf(0.5 + 0.5 * level, freedom)) if freedom > 0 else np.inf
 
     def variance_along(self, slopes: Floats) -> Floats:
         """Variance of Σ slopes·parameters for every column of (p, n): infinite where it is not identified."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 
@@ -71,7 +71,11 @@ def plan_of(expression: Expression) -> Plan:
 
 def _known(expression: Expression, i: int, left: int, right: int) -> Known | None:
     """A token as a function of one argument: u·u = u², u·u² = u³ bit for bit, and pdiv(u, |u|), the sign of u."""
-    code, same = int(expression.op[i]), partial(_same, expression)
+    code = int(expression.op[i])
+
+    def same(one: int, other: int) -> bool:
+        return expression.subtree(one) == expression.subtree(other)
+
     if code == MUL and same(left, right):
         return interval.square, left
     if code == MUL and expression.op[right] == SQUARE and same(left, right - 1):
@@ -81,7 +85,3 @@ def _known(expression: Expression, i: int, left: int, right: int) -> Known | Non
     if code == PDIV and expression.op[right] == ABS and same(left, right - 1):
         return interval.side, left
     return None
-
-
-def _same(expression: Expression, i: int, j: int) -> bool:
-    return expression.subtree(i) == expression.subtree(j)

@@ -1,7 +1,6 @@
 """Operators that are not finite: on boxes by bounds, at points by evaluation."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,14 +94,6 @@ def columns_of_parts(expression: Expression, n_columns: int) -> Bools:
 
 
 # poles between points --------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Crossing:
-    """A box, as thin as floats allow, in which a denominator has a zero."""
-
-    token: int
-    box: Boxes
-
-
 def must_not_vanish(expression: Expression) -> Iterator[tuple[int, Expression]]:
     """(token of an operator, a subtree whose zeros are its poles)."""
     for i, code in enumerate(expression.op.tolist()):
@@ -146,27 +137,26 @@ def continuous_on(expression: Expression, boxes: Boxes) -> Bools:
     return found
 
 
-def crossing(expression: Expression, points: Floats, jumps: Brackets) -> Crossing | None:
+def crossing(expression: Expression, points: Floats, jumps: Brackets) -> tuple[int, Boxes] | None:
     """A pole that lies between two of the points: a denominator that is positive at one and negative at the other.
 
+    The token of the operator, and a box, as thin as floats allow, in which the denominator has a zero.
     Bisections of the same expression share `jumps`, the brackets that are known to end at a jump and not at a zero.
     """
     for token, part in must_not_vanish(expression):
-        values = enclose(part, Boxes.points(points))
-        known = ~(values.undefined | values.pole)
-        above, below = (
-            np.flatnonzero(known & (values.lower > 0.0)),
-            np.flatnonzero(known & (values.upper < 0.0)),
-        )
-        if above.size and below.size:
-            box = _bisected(part, points[above[0]], points[below[0]], jumps)
-            if box is None:
-                continue
-            inside = enclose(part, box)
-            # A continuous function that changes its sign has a zero; one with a pole or a jump may have none.
-            if inside.safe[0] and continuous_on(part, box)[0]:
-                return Crossing(token, box)
+        above, below = positive_and_negative(part, points)
+        box = _bisected(part, above[0], below[0], jumps) if len(above) and len(below) else None
+        # A continuous function that changes its sign has a zero; one with a pole or a jump may have none.
+        if box is not None and enclose(part, box).safe[0] and continuous_on(part, box)[0]:
+            return token, box
     return None
+
+
+def positive_and_negative(expression: Expression, points: Floats) -> tuple[Floats, Floats]:
+    """The points where the expression is proved positive, and those where it is proved negative."""
+    found = enclose(expression, Boxes.points(points))
+    known = ~(found.undefined | found.pole)
+    return points[known & (found.lower > 0.0)], points[known & (found.upper < 0.0)]
 
 
 def _bisected(part: Expression, above: Floats, below: Floats, jumps: Brackets) -> Boxes | None:

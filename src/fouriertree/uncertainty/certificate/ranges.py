@@ -29,7 +29,7 @@ def value_range(expression: Expression, boxes: Boxes, max_boxes: int = MAX_BOXES
     outer_low, outer_high, inner_low, inner_high = np.inf, -np.inf, np.inf, -np.inf
     n_boxes = 0
     while len(boxes):
-        widths = np.where(boxes.can_split(), boxes.relative_widths(whole), 0.0)[:, columns]
+        widths = boxes.splittable_widths(whole)[:, columns]
         found = enclose(expression, boxes)
         n_boxes += len(boxes)
         values = expression.evaluate(boxes.probes(columns, rng) if len(boxes) < 100 else boxes.centres)
