@@ -1,7 +1,5 @@
 """Linear models as candidates, and the full linear model (OLS) as the baseline of every equation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -41,14 +39,10 @@ def linear_models(data: TrainingData, most_terms: int) -> list[Candidate]:
     near = correlated(data.X, data.y, data.weights)
     order = near[best_columns(data.X[:, near], data.y, data.weights, most_terms - 1)].tolist()
     rows = data.training
-    features = [Expression.variable(j) for j in order]
+    terms = [Expression.constant(1.0), *map(Expression.variable, order)]
     values = np.column_stack([np.ones(data.n_training), data.X[rows][:, order]])
-    return [
-        Candidate(
-            tuple(coefficients.tolist()), (Expression.constant(1.0), *features[: len(coefficients) - 1])
-        )
-        for coefficients in nested_fits(values, data.y[rows], data.weights[rows])
-    ]
+    fits = nested_fits(values, data.y[rows], data.weights[rows])
+    return [Candidate(tuple(fit.tolist()), tuple(terms[: len(fit)])) for fit in fits]
 
 
 def nested_fits(values: Floats, y: Floats, weights: Floats) -> list[Floats]:
@@ -120,12 +114,11 @@ def full_linear_model(objective: Objective) -> FullLinearModel | None:
 
 def compared_with_linear(equations: Sequence[Equation], full: FullLinearModel) -> list[Equation]:
     """The same equations, marked where the full linear model is better."""
-
-    def is_worse(equation: Equation) -> bool:
-        n_parameters = int(np.count_nonzero(equation.model.expression.op == CONST))
-        return full.beats(1.0 - equation.r2, n_parameters)
-
-    return [replace(equation, worse_than_linear=is_worse(equation)) for equation in equations]
+    n_parameters = [int(np.count_nonzero(equation.model.expression.op == CONST)) for equation in equations]
+    return [
+        replace(equation, worse_than_linear=full.beats(1.0 - equation.r2, n))
+        for equation, n in zip(equations, n_parameters, strict=True)
+    ]
 
 
 def effective_rows(X: Floats, y: Floats, weights: Floats) -> float:

@@ -33,12 +33,12 @@ STANDARD_ERRORS, EXACT_MOVE = 4.0, 1e-7
 ROWS = 1000
 
 
+def never() -> bool:
+    return False
+
+
 def snapped(
-    expression: Expression,
-    X: Floats,
-    y: Floats,
-    weights: Floats,
-    out_of_time: Callable[[], bool] = lambda: False,
+    expression: Expression, X: Floats, y: Floats, weights: Floats, out_of_time: Callable[[], bool] = never
 ) -> Expression:
     """The expression with short constants where its description gets shorter, and the others refitted.
 
