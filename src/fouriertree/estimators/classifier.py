@@ -14,16 +14,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fouriertree.data.checks import check_tables, draw_seed
-from fouriertree.estimators.calibration import (
-    UNCALIBRATED,
-    binary_probabilities,
-    calibration_exponents,
-    class_probabilities,
-    platt_targets,
-)
+from fouriertree.estimators import calibration
 from fouriertree.estimators.fitted import plain_parameters
 from fouriertree.estimators.multioutput import ENDED_BY_USER, LIMITS, divided
-from fouriertree.estimators.regressor import SymbolicRegressor
+from fouriertree.estimators.regressor import SymbolicRegressor, regressor_like
 from fouriertree.expr import PrimitiveSet
 from fouriertree.runs.bundles import load_bundle, save_bundle
 from fouriertree.runs.model_file import ModelFileError
@@ -74,7 +68,7 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     estimators_: list[SymbolicRegressor]
     seed_: int
-    exponents_: tuple[float, float] = UNCALIBRATED
+    exponents_: tuple[float, float] = calibration.UNCALIBRATED
 
     def __init__(
         self,
@@ -114,21 +108,18 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
         modeled = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         self.estimators_ = []
         for code in modeled:
-            targets = platt_targets(codes == code, weights)
+            targets = calibration.platt_targets(codes == code, weights)
             regressor = self._regressor(len(modeled))
             self.estimators_.append(regressor.fit(X, targets, None if sample_weight is None else weights))
         if len(modeled) > 1:
-            self.exponents_ = calibration_exponents(self._log_odds(X), codes, weights)
+            self.exponents_ = calibration.calibration_exponents(self._log_odds(X), codes, weights)
         return self
 
     def _regressor(self, parts: int) -> SymbolicRegressor:
-        settings: dict[str, Any] = self.get_params(deep=False)
-        names = getattr(self, "feature_names_in_", None) if self.feature_names is None else self.feature_names
-        settings |= {name: divided(settings[name], parts) for name in LIMITS if name in settings}
+        limits = {name: divided(getattr(self, name), parts) for name in LIMITS if hasattr(self, name)}
         if self.estimators_ and self.estimators_[-1].stop_reason_ in ENDED_BY_USER:
-            settings["time_limit"] = 0.0  # an interrupt ends the remaining searches, too
-        settings |= {"random_state": self.seed_, "feature_names": None if names is None else list(names)}
-        return SymbolicRegressor(loss="logistic", **settings)
+            limits["time_limit"] = 0.0  # an interrupt ends the remaining searches, too
+        return regressor_like(self, loss="logistic", random_state=self.seed_, **limits)
 
     def decision_function(self, X: Any) -> Floats:
         """Log-odds: (n_rows,) of the second of two classes, else (n_rows, n_classes) of each against the others.
@@ -149,9 +140,9 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, in the order of `classes_`: (n_rows, n_classes)."""
         values = self.decision_function(X)
-        return (
-            binary_probabilities(values) if values.ndim == 1 else class_probabilities(values, self.exponents_)
-        )
+        if values.ndim == 1:
+            return calibration.binary_probabilities(values)
+        return calibration.class_probabilities(values, self.exponents_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of every row: (n_rows,)."""
@@ -216,13 +207,9 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("labels in a file must be numbers or strings; use such labels, or pickle")
         plain, described = plain_parameters(self.get_params(deep=False))
         facts = {
-            "classes": labels.tolist(),
-            "labels": labels.dtype.str,
-            "named": hasattr(self, "feature_names_in_"),
-            "exponents": list(self.exponents_),
-            "parameters": plain,
-            "described": described,
-        }
+            "classes": labels.tolist(), "labels": labels.dtype.str, "named": hasattr(self, "feature_names_in_"),
+            "exponents": list(self.exponents_), "parameters": plain, "described": described,
+        }  # fmt: skip
         parts = zip(self._labels, self.estimators_, strict=True)
         save_bundle(Path(path), FORMAT, facts, [one.to_record(str(label)) for label, one in parts])
 

@@ -14,14 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fouriertree.data.checks import check_tables
 from fouriertree.engine import CompiledEngine
 from fouriertree.errors import shortened
+from fouriertree.estimators import multioutput
 from fouriertree.estimators.inspection import Inspection
-from fouriertree.estimators.multioutput import (
-    has_outputs,
-    load_outputs,
-    predict_outputs,
-    require_single_output,
-    save_outputs,
-)
 from fouriertree.expr import PrimitiveSet
 from fouriertree.model import Model
 from fouriertree.runs.bundles import is_bundle
@@ -82,8 +76,8 @@ class FittedEquations(Inspection):
         """
         if method not in METHODS:
             raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
-        if has_outputs(self):
-            return predict_outputs(self, X, index, interval, method)
+        if multioutput.has_outputs(self):
+            return multioutput.predict_outputs(self, X, index, interval, method)
         model = self._model(index)
         check_tables(X)
         X = validate_data(self, X, reset=False, dtype=np.float64)
@@ -123,17 +117,16 @@ class FittedEquations(Inspection):
     def __str__(self) -> str:
         if not hasattr(self, "equations_"):
             return repr(self)
-        if has_outputs(self):
-            return "\n\n".join(
-                f"{target}\n{one}" for target, one in zip(self.targets_, self.estimators_, strict=True)
-            )
+        if multioutput.has_outputs(self):
+            parts = zip(self.targets_, self.estimators_, strict=True)
+            return "\n\n".join(f"{target}\n{one}" for target, one in parts)
         return table_text(self.equations_, self.best_index_)
 
     # Files ----------------------------------------------------------------------------------------------------
     def save(self, path: str | Path, target: str = "y") -> None:
         """Write the equations and their provenance to a readable JSON file; `target` names y."""
-        if has_outputs(self):
-            save_outputs(Path(path), self)
+        if multioutput.has_outputs(self):
+            multioutput.save_outputs(Path(path), self)
         else:
             save(Path(path), self.to_record(target))
 
@@ -141,7 +134,7 @@ class FittedEquations(Inspection):
     def load(cls, path: str | Path, operators: PrimitiveSet | None = None) -> Self:
         """The regressor that `save` wrote, without its training data; `operators` has its user-defined operators."""
         if is_bundle(Path(path)):
-            loaded: Self = load_outputs(cls, Path(path), operators)
+            loaded: Self = multioutput.load_outputs(cls, Path(path), operators)
             return loaded
         record = load(Path(path), operators)
         try:
@@ -199,7 +192,7 @@ class FittedEquations(Inspection):
     # Rows -----------------------------------------------------------------------------------------------------
     def _row(self, index: int | None) -> int:
         check_is_fitted(self)
-        require_single_output(self)
+        multioutput.require_single_output(self)
         if index is None:
             return self.best_index_
         if not 0 <= index < len(self.models_):
@@ -248,8 +241,7 @@ def extrapolation(model: Model, X: Floats, box: Floats, names: Sequence[str]) ->
 
 def checked_parameters(parameters: Mapping[str, Any], cls: Any) -> Mapping[str, Any]:
     """The parameters; ModelFileError for an unknown one, or for one that would make predictions fail."""
-    unknown = sorted(set(parameters) - set(cls._get_param_names()))
-    if unknown:
+    if unknown := sorted(set(parameters) - set(cls._get_param_names())):
         raise ModelFileError(f"it has an unknown parameter {shortened(unknown[0])}")
     threads = parameters.get("n_jobs", 1)
     if not (threads is None or (type(threads) is int and threads != 0)):
@@ -290,10 +282,6 @@ def is_plain(value: Any) -> bool:
         return all(isinstance(key, str) and is_plain(part) for key, part in value.items())
     if isinstance(value, list):
         return all(map(is_plain, value))
-    return value is None or (
-        isinstance(value, bool | int | float | str) and value == value and abs_is_finite(value)
-    )
-
-
-def abs_is_finite(value: Any) -> bool:
-    return isinstance(value, bool | str) or bool(np.isfinite(value))
+    if isinstance(value, int | float):
+        return bool(np.isfinite(value))
+    return value is None or isinstance(value, str)

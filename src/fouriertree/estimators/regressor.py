@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from fouriertree.criteria.losses import LossFunction
 from fouriertree.estimators.fitted import FittedEquations
 from fouriertree.estimators.multioutput import OUTPUT_ATTRIBUTES, StopRelay, fit_outputs, output_names
-from fouriertree.estimators.single_fit import VALIDATED, RunContext, fit_single
+from fouriertree.estimators.single_fit import VALIDATED, RunContext, fit_single, given_names
 from fouriertree.expr import PrimitiveSet
 from fouriertree.fit.memory import check_memory
 from fouriertree.fit.options import check_parameters
@@ -166,31 +166,24 @@ class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
         return self.fit_run(X, y, sample_weight)
 
     def fit_run(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        *,
-        context: RunContext | None = None,
-        stop: Stop | None = None,
-    ) -> Self:
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *,
+        context: RunContext | None = None, stop: Stop | None = None,
+    ) -> Self:  # fmt: skip
         """As `fit`, for callers that resume a run, add to its metadata, or pass their `Stop`."""
-        self._check_parameters()
-        if output_names(y) is not None:
-            if context is not None and context.folder is not None:
-                raise ValueError("a run has one target; pass its column of y only")
-            relay = self._stop = StopRelay()
-            try:
-                attributes = fit_outputs(self, X, y, sample_weight, relay)
-            finally:
-                del self._stop
-        else:
-            stop = self._stop = Stop() if stop is None else stop
-            try:
-                with stop.on_interrupt():
-                    attributes = fit_single(self, X, y, sample_weight, stop, context or RunContext())
-            finally:
-                del self._stop
+        check_parameters(self.get_params(deep=False))
+        check_memory(self.memory_limit)
+        several, context = output_names(y) is not None, context or RunContext()
+        if several and context.folder is not None:
+            raise ValueError("a run has one target; pass its column of y only")
+        running = self._stop = StopRelay() if several else stop or Stop()
+        try:
+            if isinstance(running, StopRelay):
+                attributes = fit_outputs(self, X, y, sample_weight, running)
+            else:
+                with running.on_interrupt():
+                    attributes = fit_single(self, X, y, sample_weight, running, context)
+        finally:
+            del self._stop
         for name in (*OUTPUT_ATTRIBUTES, *VALIDATED):
             self.__dict__.pop(name, None)
         self.__dict__.update(attributes)
@@ -234,6 +227,11 @@ class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
         tags.target_tags.multi_output = True
         return tags
 
-    def _check_parameters(self) -> None:
-        check_parameters(self.get_params(deep=False))
-        check_memory(self.memory_limit)
+
+def regressor_like(estimator: Any, **changes: Any) -> SymbolicRegressor:
+    """A regressor with the parameters and the feature names of another estimator, but for `changes`."""
+    known = SymbolicRegressor._get_param_names()
+    parameters = {name: value for name, value in estimator.get_params(deep=False).items() if name in known}
+    names = given_names(estimator)
+    parameters["feature_names"] = None if names is None else list(names)
+    return SymbolicRegressor(**parameters | changes)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fouriertree.criteria.losses import LossFunction
 from fouriertree.data.checks import check_tables
 from fouriertree.engine import CompiledEngine
-from fouriertree.estimators.regressor import SymbolicRegressor
+from fouriertree.estimators.regressor import SymbolicRegressor, regressor_like
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.fit.options import check_parameters
 from fouriertree.model import Model
@@ -95,12 +95,7 @@ class SymbolicTransformer(TransformerMixin, BaseEstimator):
         check_parameters({"n_features": self.n_features})
         check_tables(X, y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        settings = {
-            name: value for name, value in self.get_params(deep=False).items() if name != "n_features"
-        }
-        names = getattr(self, "feature_names_in_", None) if self.feature_names is None else self.feature_names
-        settings["feature_names"] = None if names is None else list(names)
-        self.regressor_ = SymbolicRegressor(**settings).fit(X, y, sample_weight)
+        self.regressor_ = regressor_like(self).fit(X, y, sample_weight)
         data = self.regressor_._training
         self._choose(data.X, data.y, data.weights)
         return self
@@ -129,9 +124,11 @@ class SymbolicTransformer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         names = self.regressor_._names
         short = [term.text(names, DIGITS) for term in self.terms_]
-        exact = [term.text(names) for term in self.terms_]
-        texts = [text if short.count(text) == 1 else long for text, long in zip(short, exact, strict=True)]
-        return np.array(texts, dtype=object)
+        unique = [
+            text if short.count(text) == 1 else term.text(names)
+            for text, term in zip(short, self.terms_, strict=True)
+        ]
+        return np.array(unique, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
