@@ -41,10 +41,6 @@ class Node:
     y: float
     below: tuple[int, ...]
 
-    @property
-    def width(self) -> float:
-        return label_width(self.label)
-
 
 def plot_tree(expression: Expression, names: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
     """The expression tree.
@@ -68,8 +64,8 @@ def plot_tree(expression: Expression, names: Sequence[str] | None = None, ax: Ax
     ['2', 'x0', 'sin', '×']
     """
     nodes = layout(expression, names)
-    left = min(node.x - node.width / 2 for node in nodes) - MARGIN
-    right = max(node.x + node.width / 2 for node in nodes) + MARGIN
+    left = min(node.x - label_width(node.label) / 2 for node in nodes) - MARGIN
+    right = max(node.x + label_width(node.label) / 2 for node in nodes) + MARGIN
     bottom, top = min(node.y for node in nodes) - 0.8 - MARGIN, 0.8 + MARGIN
     if ax is None:
         ax = _fitting_axes(right - left, top - bottom)
@@ -103,10 +99,9 @@ def _shifts(widths: Sequence[float], below: Sequence[tuple[int, ...]]) -> NDArra
     for i, width in enumerate(widths):
         merged: list[tuple[float, float]] = []
         for child in below[i]:
-            outline = outlines[child]
-            pairs = list(zip(merged, outline, strict=False))
+            pairs = zip(merged, outlines[child], strict=False)
             shifts[child] = max((right - left + GAP for (_, right), (left, _) in pairs), default=0.0)
-            merged = _joined(merged, outline, shifts[child])
+            merged = _joined(merged, outlines[child], shifts[child])
         if below[i]:
             centre = (shifts[below[i][0]] + shifts[below[i][-1]]) / 2
             shifts[list(below[i])] -= centre
