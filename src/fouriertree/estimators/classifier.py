@@ -1,15 +1,13 @@
 """`SymbolicClassifier`: equations for the log-odds of classes."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -17,6 +15,7 @@ from fouriertree.data.checks import check_tables, draw_seed
 from fouriertree.estimators import calibration
 from fouriertree.estimators.fitted import plain_parameters
 from fouriertree.estimators.multioutput import ENDED_BY_USER, LIMITS, divided
+from fouriertree.estimators.parameters import CommonParameters
 from fouriertree.estimators.regressor import SymbolicRegressor, regressor_like
 from fouriertree.expr import PrimitiveSet
 from fouriertree.runs.bundles import load_bundle, save_bundle
@@ -29,7 +28,8 @@ FORMAT = "fouriertree-classifier"
 PLAIN_LABELS = "biufU"
 
 
-class SymbolicClassifier(ClassifierMixin, BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class SymbolicClassifier(ClassifierMixin, CommonParameters):
     """Equations for the log-odds of classes, from the simplest to the most accurate.
 
     For two classes, one table of equations approximates the log-odds of the second; for more, one table for each class
@@ -65,36 +65,10 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
     array(['inside', 'outside'], dtype='<U7')
     """
 
-    classes_: NDArray[Any]
-    estimators_: list[SymbolicRegressor]
-    seed_: int
-    exponents_: tuple[float, float] = calibration.UNCALIBRATED
+    model_selection: str = "mdl"
+    exponents_ = calibration.UNCALIBRATED
 
-    def __init__(
-        self,
-        *,
-        operators: Sequence[str] | PrimitiveSet | None = None,
-        model_selection: str = "mdl",
-        max_terms: int | None = None,
-        max_size: int = 80,
-        complexities: Mapping[str, int] | None = None,
-        nesting: Mapping[str, Mapping[str, int]] | None = None,
-        guesses: Sequence[str] | None = None,
-        time_limit: float | None = None,
-        max_evaluations: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = 1,
-        feature_names: Sequence[str] | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.operators, self.model_selection = operators, model_selection
-        self.max_terms, self.max_size, self.complexities = max_terms, max_size, complexities
-        self.nesting, self.guesses = nesting, guesses
-        self.time_limit, self.max_evaluations = time_limit, max_evaluations
-        self.random_state, self.n_jobs = random_state, n_jobs
-        self.feature_names, self.progress = feature_names, progress
-
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SymbolicClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Search for equations for the log-odds of the classes of y: X (n_rows, n_features), y (n_rows,)."""
         check_tables(X)
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
@@ -106,7 +80,7 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("y has only one class among the rows of positive weight")
         self.seed_ = draw_seed(self.random_state)
         modeled = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        self.estimators_ = []
+        self.estimators_: list[SymbolicRegressor] = []
         for code in modeled:
             targets = calibration.platt_targets(codes == code, weights)
             regressor = self._regressor(len(modeled))

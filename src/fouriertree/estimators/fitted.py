@@ -1,7 +1,5 @@
 """Predictions, equations and model files of a fitted regressor."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath

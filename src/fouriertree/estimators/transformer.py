@@ -1,20 +1,20 @@
 """`SymbolicTransformer`: the terms of equations as features for other models."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fouriertree.criteria.losses import LossFunction
 from fouriertree.data.checks import check_tables
 from fouriertree.engine import CompiledEngine
-from fouriertree.estimators.regressor import SymbolicRegressor, regressor_like
-from fouriertree.expr import Expression, PrimitiveSet
+from fouriertree.estimators.parameters import CommonParameters
+from fouriertree.estimators.regressor import regressor_like
+from fouriertree.expr import Expression
 from fouriertree.fit.options import check_parameters
 from fouriertree.model import Model
 
@@ -25,7 +25,8 @@ DIGITS = 6
 DEPENDENT = 1e-7
 
 
-class SymbolicTransformer(TransformerMixin, BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class SymbolicTransformer(TransformerMixin, CommonParameters):
     """Terms of equations for y as features.
 
     `fit` takes the terms of all equations of a `SymbolicRegressor` and selects features by orthogonal matching
@@ -58,39 +59,11 @@ class SymbolicTransformer(TransformerMixin, BaseEstimator):
     ['sin(x0)', 'x1^2']
     """
 
-    regressor_: SymbolicRegressor
-    terms_: list[Expression]
-    means_: Floats
-    n_features_in_: int
+    n_features: int = field(default=10, kw_only=False)
+    loss: str | LossFunction = "squared"
+    quantile: float = 0.5
 
-    def __init__(
-        self,
-        n_features: int = 10,
-        *,
-        operators: Sequence[str] | PrimitiveSet | None = None,
-        loss: str | LossFunction = "squared",
-        quantile: float = 0.5,
-        max_terms: int | None = None,
-        max_size: int = 80,
-        complexities: Mapping[str, int] | None = None,
-        nesting: Mapping[str, Mapping[str, int]] | None = None,
-        guesses: Sequence[str] | None = None,
-        time_limit: float | None = None,
-        max_evaluations: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = 1,
-        feature_names: Sequence[str] | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_features, self.operators = n_features, operators
-        self.loss, self.quantile = loss, quantile
-        self.max_terms, self.max_size, self.complexities = max_terms, max_size, complexities
-        self.nesting, self.guesses = nesting, guesses
-        self.time_limit, self.max_evaluations = time_limit, max_evaluations
-        self.random_state, self.n_jobs = random_state, n_jobs
-        self.feature_names, self.progress = feature_names, progress
-
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SymbolicTransformer:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Search for equations for y and select terms: X (n_rows, n_features), y (n_rows,)."""
         check_parameters({"n_features": self.n_features})
         check_tables(X, y)
