@@ -1,11 +1,9 @@
 """A model: Σ coefficient · expression."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,7 +35,7 @@ class Model:
     names: tuple[str, ...] | None = None
 
     @classmethod
-    def from_expression(cls, expression: Expression, names: tuple[str, ...] | None = None) -> Model:
+    def from_expression(cls, expression: Expression, names: tuple[str, ...] | None = None) -> Self:
         """The addends of an expression as terms, with their constant factors as coefficients.
 
         Examples
@@ -104,7 +102,7 @@ class Model:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], primitives: PrimitiveSet | None = None) -> Model:
+    def from_json(cls, data: Mapping[str, Any], primitives: PrimitiveSet | None = None) -> Self:
         """The model of the data of `to_json`, or ValueError; `primitives` has its user-defined operators."""
         names, terms = checked(data)
         model = cls(
@@ -133,17 +131,12 @@ def checked(data: Any) -> tuple[tuple[str, ...] | None, list[Mapping[str, Any]]]
     if not isinstance(terms, list):
         raise ValueError("terms must be a list")
     for i, term in enumerate(terms):
-        check_term(term, i)
+        if not isinstance(term, Mapping) or not isinstance(term.get("expression"), str):
+            raise ValueError(f"term {i} has no expression")
+        coefficient = term.get("coefficient")
+        if not (isinstance(coefficient, float) or is_finite(coefficient)):
+            raise ValueError(f"the coefficient of term {i} must be a number; got {shortened(coefficient)}")
     return None if names is None else tuple(names), terms
-
-
-def check_term(term: Any, i: int) -> None:
-    """ValueError unless the term has a coefficient and the text of an expression."""
-    if not isinstance(term, Mapping) or not isinstance(term.get("expression"), str):
-        raise ValueError(f"term {i} has no expression")
-    coefficient = term.get("coefficient")
-    if not (isinstance(coefficient, float) or is_finite(coefficient)):
-        raise ValueError(f"the coefficient of term {i} must be a number; got {shortened(coefficient)}")
 
 
 def addends(expression: Expression, sign: float = 1.0) -> list[tuple[float, Expression]]:

@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fouriertree.plotting import palette
-from fouriertree.plotting.canvas import (
-    MAX_POINTS,
-    MAX_VECTOR_POINTS,
-    drawn_rows,
-    new_figure,
-    readable,
-    without_glyph_warnings,
-)
+from fouriertree.plotting import canvas, palette
+from fouriertree.plotting.canvas import MAX_POINTS, MAX_VECTOR_POINTS, new_figure, readable
 from fouriertree.plotting.front import plot_front
 
 if TYPE_CHECKING:
@@ -109,13 +102,13 @@ def draw_fit(
     title = readable(f"{target} = {equations['equation'].iloc[chosen]}", 120)
     figure.suptitle(title, parse_math=False)
     file = BytesIO()
-    with without_glyph_warnings():
+    with canvas.without_glyph_warnings():
         figure.savefig(file, dpi=130, format=kind)
     return file.getvalue()
 
 
 def _points(ax: Axes, x: Floats, y: Floats) -> None:
-    rows = drawn_rows(len(x))
+    rows = canvas.drawn_rows(len(x))
     # Few points may be large; many are small and transparent, which shows their density.
     size, alpha = (16, 0.7) if len(rows) <= MAX_VECTOR_POINTS else (6, 0.35)
     ax.scatter(

@@ -1,9 +1,8 @@
 """Intervals of predictions and parameters: split conformal, or in closed form from a linearization."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import ceil
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -206,7 +205,7 @@ class _Linearization:
     variance: float  #: of the noise in a row of mean weight
 
     @classmethod
-    def of(cls, model: Model, X: Floats, y: Floats, weights: Floats) -> _Linearization:
+    def of(cls, model: Model, X: Floats, y: Floats, weights: Floats) -> Self:
         used = weights > 0.0
         X, y, weights = X[used], y[used], weights[used]
         roots = np.sqrt(weights / weights.mean())

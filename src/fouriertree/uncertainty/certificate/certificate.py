@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from fouriertree.expr import Expression
 from fouriertree.io.strict_json import plain
 from fouriertree.uncertainty.certificate.boxes import Boxes
-from fouriertree.uncertainty.certificate.enclose import enclose_parts
+from fouriertree.uncertainty.certificate.enclose import enclose_parts, value_range
 from fouriertree.uncertainty.certificate.faults import (
     Brackets,
     Tokens,
@@ -20,7 +20,6 @@ from fouriertree.uncertainty.certificate.faults import (
     faults_on,
 )
 from fouriertree.uncertainty.certificate.interval import Bools
-from fouriertree.uncertainty.certificate.ranges import value_range
 
 Verdict = Literal["proved", "fails", "undecided"]
 Place = dict[str, float | tuple[float, float]]

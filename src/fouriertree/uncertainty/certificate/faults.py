@@ -11,7 +11,7 @@ from fouriertree.expr.opcodes import CONST, VAR
 from fouriertree.expr.templates import filled_in
 from fouriertree.uncertainty.certificate.boxes import Boxes
 from fouriertree.uncertainty.certificate.enclose import enclose, plan_of
-from fouriertree.uncertainty.certificate.interval import Bools, Interval
+from fouriertree.uncertainty.certificate.interval import Bools, Interval, side
 from fouriertree.uncertainty.certificate.rounding import Floats
 
 Tokens = NDArray[np.intp]
@@ -100,17 +100,15 @@ def must_not_vanish(expression: Expression) -> Iterator[tuple[int, Expression]]:
         if code in (CONST, VAR):
             continue
         row, children = expression.primitives.by_opcode(code), expression.children(i)
-        if row.pole is None or not row.pole.may_occur(_number(expression, children[-1]), unknown=False):
+        last = children[-1]
+        number = float(expression.const[last]) if expression.op[last] == CONST else None
+        if row.pole is None or not row.pole.may_occur(number, unknown=False):
             continue
         if row.pole.argument is None:
             yield i, filled_in(row.pole.zero, row, [expression.subtree(k) for k in children])
         else:
             factors = _factors(expression, children[row.pole.argument])
             yield from ((i, expression.subtree(factor)) for factor in factors)
-
-
-def _number(expression: Expression, i: int) -> float | None:
-    return float(expression.const[i]) if expression.op[i] == CONST else None
 
 
 def _factors(expression: Expression, i: int) -> Iterator[int]:
@@ -132,8 +130,9 @@ def continuous_on(expression: Expression, boxes: Boxes) -> Bools:
         if row is not None and row.jump is not None:
             arguments = [expression.subtree(k) for k in children[i]]
             found &= ~enclose(filled_in(row.jump, row, arguments), boxes).has_zero
-    for _, argument in plan_of(expression).jumps:
-        found &= ~enclose(expression.subtree(argument), boxes).has_zero
+    for function, argument in plan_of(expression).known.values():
+        if function is side:  # pdiv(u, |u|) jumps at the zeros of u
+            found &= ~enclose(expression.subtree(argument), boxes).has_zero
     return found
 
 

@@ -51,8 +51,7 @@ class Interval:
     @property
     def infinite(self) -> Bools:
         """May be infinite: overflow, or a pole."""
-        found: Bools = np.isinf(self.lower) | np.isinf(self.upper)
-        return found
+        return np.asarray(np.isinf(self.lower) | np.isinf(self.upper))
 
     @property
     def safe(self) -> Bools:

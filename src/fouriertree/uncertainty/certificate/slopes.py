@@ -12,9 +12,8 @@ from fouriertree.expr.opcodes import USER_OPCODE_START
 from fouriertree.io.strict_json import plain
 from fouriertree.uncertainty.certificate.boxes import Boxes
 from fouriertree.uncertainty.certificate.certificate import certify, checked
-from fouriertree.uncertainty.certificate.enclose import enclose
+from fouriertree.uncertainty.certificate.enclose import enclose, value_range
 from fouriertree.uncertainty.certificate.faults import continuous_on, positive_and_negative
-from fouriertree.uncertainty.certificate.ranges import value_range
 from fouriertree.uncertainty.certificate.rounding import Floats
 
 Direction = Literal["increasing", "decreasing", "constant", "neither", "undecided"]
