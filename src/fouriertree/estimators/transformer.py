@@ -68,22 +68,17 @@ class SymbolicTransformer(TransformerMixin, CommonParameters):
         check_parameters({"n_features": self.n_features})
         check_tables(X, y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        self.regressor_ = regressor_like(self).fit(X, y, sample_weight)
-        data = self.regressor_._training
-        self._choose(data.X, data.y, data.weights)
-        return self
-
-    def _choose(self, X: Floats, y: Floats, weights: Floats) -> None:
-        """Select terms of the equations, or features of X if the equations have none."""
-        roots = np.sqrt(weights)
-        fitted = self.regressor_
+        fitted = self.regressor_ = regressor_like(self).fit(X, y, sample_weight)
+        data, roots = fitted._training, np.sqrt(fitted._training.weights)
+        # Terms of the equations, or features of X if the equations have none.
         features = [Expression.variable(i) for i in range(self.n_features_in_)]
         preferred = len(terms_of([fitted.model_]))
         candidates = terms_of([fitted.model_, *fitted.models_]) or features
-        values = CompiledEngine().evaluate(candidates, X).astype(np.float64, copy=False)
-        chosen = matching_pursuit(values, y, roots, int(self.n_features), preferred)
+        values = CompiledEngine().evaluate(candidates, data.X).astype(np.float64, copy=False)
+        chosen = matching_pursuit(values, data.y, roots, int(self.n_features), preferred)
         self.terms_ = [candidates[i] for i in chosen] or features[: self.n_features]
-        self.means_ = np.average(CompiledEngine().evaluate(self.terms_, X), axis=1, weights=roots**2)
+        self.means_ = np.average(CompiledEngine().evaluate(self.terms_, data.X), axis=1, weights=roots**2)
+        return self
 
     def transform(self, X: Any) -> Floats:
         """Values of the features: (n_rows, len(terms_))."""
