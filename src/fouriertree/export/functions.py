@@ -10,20 +10,19 @@ from fouriertree.model import Model
 
 
 @dataclass(frozen=True)
-class Source:
-    """A language, and the template of a file with the function, see `filled`."""
+class Source(Language):
+    """A language with the template of a file with the function, see `filled`."""
 
-    language: Language
-    template: str
+    template: str = ""
     kind: str = ""  #: the type of an argument
     empty: str = ""  #: arguments of a function that has none
 
     def write(self, model: Model, function: str = "predict") -> str:
         """A file with the function, which has one argument for every feature of the expression."""
-        columns, code = prepared(model, self.language)
+        columns, code = prepared(model, self)
         arguments = ", ".join(self.kind + column.identifier for column in columns) or self.empty
         name = checked_function(function)
-        return filled(self.template.strip(), columns, code, function=name, arguments=arguments)
+        return filled(self.template, columns, code, function=name, arguments=arguments)
 
 
 def write_sympy(model: Model) -> str:
@@ -42,9 +41,7 @@ formula = $value
 """
 
 #: takes scalars, or arrays of one shape
-PYTHON = Source(
-    Language("Python", "python", literals("np.inf", "np.nan")),
-    """
+PYTHON_TEMPLATE = """\
 import numpy as np
 $helper
 
@@ -55,42 +52,30 @@ def $function($arguments):
     with np.errstate(all="ignore"):
         $part = $text
         return $value
-""",
-)
+"""
+PYTHON = Source("Python", "python", literals("np.inf", "np.nan"), template=PYTHON_TEMPLATE)
 
 # -ffast-math breaks infinities and NaN.
-_C_TEMPLATE = """
+C_TEMPLATE = """\
 // Compile without -ffast-math.
-{includes}
+#include <math.h>
 $helper
 
 //   $column = $name
-double $function($arguments) {{
+double $function($arguments) {
     const double $part = $text;
     return $value;
-}}
+}
 """
-C = Source(
-    Language("C", "c", literals("INFINITY", "NAN")),
-    _C_TEMPLATE.format(includes="#include <math.h>"),
-    kind="double ",
-    empty="void",
-)
-CPP = Source(
-    Language(
-        "C++",
-        "cpp",
-        literals("std::numeric_limits<double>::infinity()", "std::numeric_limits<double>::quiet_NaN()"),
-    ),
-    _C_TEMPLATE.format(includes="#include <cmath>\n#include <limits>"),
-    kind="double ",
-)
+C = Source("C", "c", literals("INFINITY", "NAN"), template=C_TEMPLATE, kind="double ", empty="void")
+CPP_TEMPLATE = C_TEMPLATE.replace("<math.h>", "<cmath>\n#include <limits>")
+_LIMITS = "std::numeric_limits<double>::"
+CPP_LITERALS = literals(f"{_LIMITS}infinity()", f"{_LIMITS}quiet_NaN()")
+CPP = Source("C++", "cpp", CPP_LITERALS, template=CPP_TEMPLATE, kind="double ")
 
 # Julia raises an exception where other languages give NaN (`log(-1.0)`, `sin(Inf)`), so such functions have a guard.
 #: takes scalars, and `predict.(a, b)` vectors; integers, which overflow silently, are converted
-JULIA = Source(
-    Language("Julia", "julia", literals("Inf", "NaN")),
-    """
+JULIA_TEMPLATE = """\
 $helper
 #   $column = $name
 function $function($arguments)
@@ -98,15 +83,13 @@ function $function($arguments)
     $part = $text
     return $value
 end
-""",
-)
+"""
+JULIA = Source("Julia", "julia", literals("Inf", "NaN"), template=JULIA_TEMPLATE)
 
 # In MATLAB, log(-1), sqrt(-1), asin(2) and (-8)^(1/3) are complex, and min and max ignore NaN: helper functions give
 # the real value or NaN.
 #: takes arrays of one shape, also in Octave
-MATLAB = Source(
-    Language("MATLAB", "matlab", literals("Inf", "NaN")),
-    """
+MATLAB_TEMPLATE = """\
 function result = $function($arguments)
   %   $column = $name
   $column = double($column);
@@ -114,8 +97,8 @@ function result = $function($arguments)
   result = $value;
 end
 $helper
-""",
-)
+"""
+MATLAB = Source("MATLAB", "matlab", literals("Inf", "NaN"), template=MATLAB_TEMPLATE)
 
 
 def r_number(value: float) -> str:
@@ -148,9 +131,7 @@ def rounded(value: Fraction, bits: int) -> Fraction:
 
 
 #: takes vectors; R warns of every NaN
-R = Source(
-    Language("R", "r", literals("Inf", "NaN", r_number)),
-    """
+R_TEMPLATE = """\
 $helper
 #   $column = $name
 $function <- function($arguments) {
@@ -160,13 +141,11 @@ $function <- function($arguments) {
     $value
   })
 }
-""",
-)
+"""
+R = Source("R", "r", literals("Inf", "NaN", r_number), template=R_TEMPLATE)
 
 #: takes scalars, in browsers and in Node
-JAVASCRIPT = Source(
-    Language("JavaScript", "javascript", literals("Infinity", "NaN")),
-    """
+JAVASCRIPT_TEMPLATE = """\
 $helper
 //   $column = $name
 function $function($arguments) {
@@ -174,5 +153,5 @@ function $function($arguments) {
   return $value;
 }
 if (typeof module !== "undefined") module.exports = { $function };
-""",
-)
+"""
+JAVASCRIPT = Source("JavaScript", "javascript", literals("Infinity", "NaN"), template=JAVASCRIPT_TEMPLATE)

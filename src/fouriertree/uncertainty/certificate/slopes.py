@@ -89,29 +89,19 @@ def slopes(
     ['increasing', 'neither']
     """
     whole, labels = checked(expression, box, names)
-    # With a jump or a pole, a positive derivative does not imply monotonicity.
-    continuous = (
-        certify(expression, box, max_boxes=max_boxes).verdict == "proved"
-        and continuous_on(expression, whole)[0]
-    )
-    return [_slope(expression, column, whole, labels, continuous, max_boxes) for column in expression.columns]
-
-
-def _slope(
-    expression: Expression,
-    column: int,
-    whole: Boxes,
-    names: tuple[str, ...],
-    continuous: bool,
-    max_boxes: int,
-) -> Slope:
     if not all(_is_declared(expression, code) for code in set(expression.op.tolist())):
-        return Slope(names[column], "undecided", -np.inf, np.inf)
-    derivative = differentiate(expression, column)
-    lower, upper = value_range(derivative, whole, max_boxes)
-    direction, points = _direction(derivative, whole, max_boxes)
-    at = [{names[c]: float(point[c]) for c in expression.columns} for point in points]
-    return Slope(names[column], direction if continuous or at else "undecided", lower, upper, *at)
+        return [Slope(labels[column], "undecided", -np.inf, np.inf) for column in expression.columns]
+    # With a jump or a pole, a positive derivative does not imply monotonicity.
+    proved = certify(expression, box, max_boxes=max_boxes).verdict == "proved"
+    continuous = proved and continuous_on(expression, whole)[0]
+    found = []
+    for column in expression.columns:
+        derivative = differentiate(expression, column)
+        bounds = value_range(derivative, whole, max_boxes)
+        direction, points = _direction(derivative, whole, max_boxes)
+        at = [{labels[c]: float(point[c]) for c in expression.columns} for point in points]
+        found.append(Slope(labels[column], direction if continuous or at else "undecided", *bounds, *at))
+    return found
 
 
 def _is_declared(expression: Expression, code: int) -> bool:
