@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
 
 from fouriertree.engine.gradients import value_and_slopes
 from fouriertree.expr import Expression
@@ -221,11 +222,10 @@ class _Linearization:
         return cls(parameters, norms, directions[nonzero], singular_values[nonzero], freedom, variance)
 
     def quantile(self, level: float) -> float:
-        from scipy.stats import t
-
+        """Of Student's t distribution, two-sided."""
         _check_level(level)
         freedom = self.degrees_of_freedom
-        return float(t.ppf(0.5 + 0.5 * level, freedom)) if freedom > 0 else np.inf
+        return float(stdtrit(freedom, 0.5 + 0.5 * level)) if freedom > 0 else np.inf
 
     def variance_along(self, slopes: Floats) -> Floats:
         """Variance of Σ slopes·parameters for every column of (p, n): infinite where it is not identified."""
