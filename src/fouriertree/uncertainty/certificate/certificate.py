@@ -1,7 +1,7 @@
 """Whether an expression is finite everywhere in a box: proved, refuted by a point, or undecided."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -145,7 +145,9 @@ class _Proof:
             faults = faults_on(self.expression, enclose_parts(self.expression, boxes))
             self.n_boxes += len(boxes)
             self.safe.append(boxes.take(faults < 0))
-            boxes, faults = self._without_stuck(boxes.take(faults >= 0), faults[faults >= 0])
+            boxes, faults = boxes.take(faults >= 0), faults[faults >= 0]
+            stuck = np.asarray(~self._cuttable(boxes, faults).any(axis=1))
+            boxes, faults = self._without(boxes, faults, stuck)
             following = following or self._too_many(boxes)
             if following:
                 boxes, faults = self._followed(boxes, faults)
@@ -168,14 +170,13 @@ class _Proof:
         chosen = np.zeros(len(boxes), bool)
         chosen[np.argsort(-values, kind="stable")[: FOLLOWED // 2]] = True
         chosen[np.linspace(0, len(boxes) - 1, FOLLOWED // 2).astype(int)] = True
-        self.left.append((boxes.take(~chosen), faults[~chosen]))
-        return boxes.take(chosen), faults[chosen]
+        return self._without(boxes, faults, ~chosen)
 
-    def _without_stuck(self, boxes: Boxes, faults: Tokens) -> tuple[Boxes, Tokens]:
-        stuck = np.asarray(~self._cuttable(boxes, faults).any(axis=1))
-        if stuck.any():
-            self.left.append((boxes.take(stuck), faults[stuck]))
-        return boxes.take(~stuck), faults[~stuck]
+    def _without(self, boxes: Boxes, faults: Tokens, left: Bools) -> tuple[Boxes, Tokens]:
+        """The boxes but for those that are left undecided."""
+        if left.any():
+            self.left.append((boxes.take(left), faults[left]))
+        return boxes.take(~left), faults[~left]
 
     def _cuttable(self, boxes: Boxes, faults: Tokens) -> Bools:
         return self.used[faults] & boxes.can_split()
@@ -204,22 +205,18 @@ class _Proof:
         return self._made("undecided", {**self._between(boxes.take(slice(i, i + 1)))}, int(faults[i]))
 
     def _proved(self) -> Certificate:
-        found = value_range(self.expression, Boxes.join(self.safe))
-        return replace(self._made("proved", {}, None), range=found)
+        found, ends = value_range(self.expression, Boxes.join(self.safe)), self._between(self.whole)
+        return Certificate("proved", ends, {}, None, None, found, "", self.n_boxes)
 
-    def _made(self, verdict: Verdict, where: Place, token: int | None) -> Certificate:
-        ends = self._between(self.whole)
-        if token is None:
-            return Certificate(verdict, ends, where, None, None, None, "", self.n_boxes)
-        part = self.expression.subtree(token)
+    def _made(self, verdict: Verdict, where: Place, token: int) -> Certificate:
+        part, ends = self.expression.subtree(token), self._between(self.whole)
         if part.size == 1:
             name, fault = "number", "a value that is not finite"
         else:
             row = part.primitives.by_opcode(int(part.op[-1]))
             name, fault = row.name, row.fault
-        return Certificate(
-            verdict, ends, where, name, part.text(self.names, DIGITS), None, fault, self.n_boxes
-        )
+        text = part.text(self.names, DIGITS)
+        return Certificate(verdict, ends, where, name, text, None, fault, self.n_boxes)
 
     def _between(self, box: Boxes) -> dict[str, tuple[float, float]]:
         lows, highs = box.lower[0].tolist(), box.upper[0].tolist()
