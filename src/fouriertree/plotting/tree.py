@@ -41,6 +41,10 @@ class Node:
     y: float
     below: tuple[int, ...]
 
+    @property
+    def width(self) -> float:
+        return label_width(self.label)
+
 
 def plot_tree(expression: Expression, names: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
     """The expression tree.
@@ -64,8 +68,8 @@ def plot_tree(expression: Expression, names: Sequence[str] | None = None, ax: Ax
     ['2', 'x0', 'sin', '×']
     """
     nodes = layout(expression, names)
-    left = min(node.x - label_width(node.label) / 2 for node in nodes) - MARGIN
-    right = max(node.x + label_width(node.label) / 2 for node in nodes) + MARGIN
+    left = min(node.x - node.width / 2 for node in nodes) - MARGIN
+    right = max(node.x + node.width / 2 for node in nodes) + MARGIN
     bottom, top = min(node.y for node in nodes) - 0.8 - MARGIN, 0.8 + MARGIN
     width, height = right - left, top - bottom
     if ax is None:
