@@ -47,7 +47,6 @@ class FittedEquations(Inspection):
     estimators_: list[Any]
     targets_: list[str]
     feature_names_in_: NDArray[np.object_]
-    n_jobs: int | None
     _warned = False  #: of extrapolation
 
     # Predictions ------------------------------------------------------------------------------------------------
@@ -143,7 +142,7 @@ class FittedEquations(Inspection):
     def to_record(self, target: str = "y") -> ModelRecord:
         """The content of the model file."""
         self._row(None)
-        plain, described = plain_parameters(self.get_params(deep=False))  # type: ignore[attr-defined]
+        plain, described = plain_parameters(self.get_params(deep=False))
         history = {name: getattr(self, f"{name}_") for name in HISTORY}
         return ModelRecord(
             target, self._names, int(self.best_index_), tuple(self.models_), self.equations_,
@@ -175,12 +174,12 @@ class FittedEquations(Inspection):
     def __copy__(self) -> Self:
         """A shallow copy, with what a pickle leaves out."""
         new = type(self).__new__(type(self))
-        vars(new).update(vars(self))
+        new.__dict__.update(vars(self))
         return new
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the training data, which may be large or confidential, and without a running fit."""
-        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name not in NOT_PICKLED}
 
     @property

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import RegressorMixin, clone
 from sklearn.utils.validation import validate_data
 
 from fouriertree.data.training import TrainingData
+from fouriertree.estimators.parameters import CommonParameters
 from fouriertree.export import export
 from fouriertree.io.files import write_atomically
 from fouriertree.model import Model
@@ -24,7 +25,7 @@ Floats = NDArray[np.float64]
 Data = tuple[Floats, Floats, Floats | None]
 
 
-class Inspection:
+class Inspection(RegressorMixin, CommonParameters):
     """Methods of a fitted regressor.
 
     `index` is a row of `equations_`, the chosen one by default.  X and y are the data of the fit by default; they must
@@ -36,9 +37,6 @@ class Inspection:
     best_index_: int
     equations_: pd.DataFrame
     seed_: int
-    _model: Callable[[int | None], Model]
-    _row: Callable[[int | None], int]
-    n_features_in_: int
     _names: tuple[str, ...] | None
     _training: TrainingData
 

@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
-from sklearn.base import RegressorMixin
 
 from fouriertree.criteria.losses import LossFunction
 from fouriertree.estimators.fitted import FittedEquations
 from fouriertree.estimators.multioutput import OUTPUT_ATTRIBUTES, StopRelay, fit_outputs, output_names
-from fouriertree.estimators.parameters import CommonParameters
 from fouriertree.estimators.single_fit import VALIDATED, RunContext, fit_single, given_names
 from fouriertree.fit.memory import check_memory
 from fouriertree.fit.options import check_parameters
@@ -21,7 +19,7 @@ from fouriertree.search import Search
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SymbolicRegressor(FittedEquations, RegressorMixin, CommonParameters):
+class SymbolicRegressor(FittedEquations):
     """Symbolic regression: equations for y in the features of X, from the simplest to the most accurate.
 
     Equations are linear combinations of expression trees with least-squares coefficients.  A fit returns their Pareto

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from fouriertree.criteria.losses import as_loss, check_probabilities
@@ -62,15 +62,10 @@ class _Input:
 
 
 def fit_single(
-    estimator: FittedEquations,
-    X: Any,
-    y: Any,
-    sample_weight: ArrayLike | None,
-    stop: Stop,
-    context: RunContext,
+    estimator: FittedEquations, X: Any, y: Any, sample_weight: Any, stop: Stop, context: RunContext
 ) -> dict[str, Any]:
     """The attributes of the fitted estimator, which itself is not changed."""
-    parameters: dict[str, Any] = estimator.get_params(deep=False)  # type: ignore[attr-defined]
+    parameters: dict[str, Any] = estimator.get_params(deep=False)
     checks.check_operators(as_primitives(parameters["operators"]))
     loss = as_loss(parameters["loss"], parameters["quantile"])
     inputs = _validated(estimator, X, y, sample_weight)
@@ -111,7 +106,7 @@ def fit_single(
 
 
 # Input ----------------------------------------------------------------------------------------------------------
-def _validated(estimator: FittedEquations, X: Any, y: Any, sample_weight: ArrayLike | None) -> _Input:
+def _validated(estimator: FittedEquations, X: Any, y: Any, sample_weight: Any) -> _Input:
     target = str(getattr(y, "name", None) or "y")
     checks.check_tables(X, y)
     # scikit-learn's validation sets attributes, which the estimator gets only if the fit succeeds.
@@ -156,13 +151,9 @@ def _warm_start(estimator: Any, parameters: Mapping[str, Any], sha256: str) -> W
 
 
 def _journal(
-    parameters: Mapping[str, Any],
-    inputs: _Input,
-    seed: int,
-    warm_start: WarmStart | None,
-    context: RunContext,
+    parameters: Mapping[str, Any], inputs: _Input, seed: int, last: WarmStart | None, context: RunContext
 ) -> Journal:
-    journal = Journal(warm_start)
+    journal = Journal(last)
     plain, described = plain_parameters(parameters)
     metadata: dict[str, Any] = {"parameters": plain, "described": described}
     if context.folder is not None:
@@ -188,7 +179,7 @@ def _finish(
     if journal.folder is None:
         return {}
     fitted = copy(estimator)
-    vars(fitted).update(attributes)
+    fitted.__dict__.update(attributes)
     chosen = fitted.get_best()
     result = {
         "formula": fitted.model_.text(),
