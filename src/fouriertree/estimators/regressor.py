@@ -101,6 +101,7 @@ class SymbolicRegressor(FittedEquations):
 
     Examples
     --------
+    >>> import numpy as np
     >>> X = np.linspace(-2, 2, 50)[:, None]
     >>> model = SymbolicRegressor(feature_names=["angle"], random_state=0).fit(X, 3 * np.sin(X[:, 0]))
     >>> model.get_best()["equation"]
