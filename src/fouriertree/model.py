@@ -1,11 +1,9 @@
 """A model: Σ coefficient · expression."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,7 +35,7 @@ class Model:
     names: tuple[str, ...] | None = None
 
     @classmethod
-    def from_expression(cls, expression: Expression, names: tuple[str, ...] | None = None) -> Model:
+    def from_expression(cls, expression: Expression, names: tuple[str, ...] | None = None) -> Self:
         """The addends of an expression as terms, with their constant factors as coefficients.
 
         Examples
@@ -80,7 +78,7 @@ class Model:
         if digits is None:
             return self.expression.text(self.names)
         rounded = [float(f"{coefficient:.{digits}g}") for coefficient in self.coefficients]
-        return sum_of_terms(rounded, list(map(readable, self.expressions))).text(self.names, digits)
+        return sum_of_terms(rounded, map(readable, self.expressions)).text(self.names, digits)
 
     def __str__(self) -> str:
         return self.text()
@@ -104,7 +102,7 @@ class Model:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], primitives: PrimitiveSet | None = None) -> Model:
+    def from_json(cls, data: Mapping[str, Any], primitives: PrimitiveSet | None = None) -> Self:
         """The model of the data of `to_json`, or ValueError; `primitives` has its user-defined operators."""
         names, terms = checked(data)
         model = cls(
@@ -133,17 +131,12 @@ def checked(data: Any) -> tuple[tuple[str, ...] | None, list[Mapping[str, Any]]]
     if not isinstance(terms, list):
         raise ValueError("terms must be a list")
     for i, term in enumerate(terms):
-        check_term(term, i)
+        if not isinstance(term, Mapping) or not isinstance(term.get("expression"), str):
+            raise ValueError(f"term {i} has no expression")
+        coefficient = term.get("coefficient")
+        if not (isinstance(coefficient, float) or is_finite(coefficient)):
+            raise ValueError(f"the coefficient of term {i} must be a number; got {shortened(coefficient)}")
     return None if names is None else tuple(names), terms
-
-
-def check_term(term: Any, i: int) -> None:
-    """ValueError unless the term has a coefficient and the text of an expression."""
-    if not isinstance(term, Mapping) or not isinstance(term.get("expression"), str):
-        raise ValueError(f"term {i} has no expression")
-    coefficient = term.get("coefficient")
-    if not (isinstance(coefficient, float) or is_finite(coefficient)):
-        raise ValueError(f"the coefficient of term {i} must be a number; got {shortened(coefficient)}")
 
 
 def addends(expression: Expression, sign: float = 1.0) -> list[tuple[float, Expression]]:
@@ -159,19 +152,6 @@ def addends(expression: Expression, sign: float = 1.0) -> list[tuple[float, Expr
         else:
             parts.append((sign, i))
     return [(sign, expression.part(starts[i], i + 1)) for sign, i in parts]
-
-
-def sum_of_terms(coefficients: Sequence[float], expressions: Sequence[Expression]) -> Expression:
-    """c₁·e₁ + c₂·e₂ + … without factors of one, and with differences for negative coefficients."""
-    total: Expression | None = None
-    for coefficient, expression in zip(coefficients, expressions, strict=True):
-        if total is None:
-            total = scaled(coefficient, expression)
-        elif coefficient * leading_constant(expression) < 0.0:
-            total = total - scaled(-coefficient, expression)
-        else:
-            total = total + scaled(coefficient, expression)
-    return Expression.constant(0.0) if total is None else total
 
 
 def scaled(coefficient: float, expression: Expression) -> Expression:
@@ -195,3 +175,21 @@ def leading_constant(expression: Expression) -> float:
     """The constant that a product starts with, or 1."""
     i = leading_factor(expression)
     return float(expression.const[i]) if expression.op[i] == CONST else 1.0
+
+
+def sum_of_terms(
+    coefficients: Iterable[float],
+    expressions: Iterable[Expression],
+    scaled: Callable[[float, Expression], Expression] = scaled,
+    leading_constant: Callable[[Expression], float] = leading_constant,
+) -> Expression:
+    """c₁·e₁ + c₂·e₂ + … without factors of one, and with differences for negative coefficients."""
+    total: Expression | None = None
+    for coefficient, expression in zip(coefficients, expressions, strict=True):
+        if total is None:
+            total = scaled(coefficient, expression)
+        elif coefficient * leading_constant(expression) < 0.0:
+            total = total - scaled(-coefficient, expression)
+        else:
+            total = total + scaled(coefficient, expression)
+    return Expression.constant(0.0) if total is None else total

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from fouriertree import Model, PrimitiveSet, parse
 from fouriertree.export import TARGETS, ExportError, export
 from fouriertree.export.excel import literal as excel_literal
+from fouriertree.export.functions import r_number
 from fouriertree.export.latex import literal as latex_literal
-from fouriertree.export.r import number as r_number
 from fouriertree.export.tree import whole_tree
 from fouriertree.expr import Expression
 from fouriertree.expr.operators.forms import PRODUCT, UNARY, Form

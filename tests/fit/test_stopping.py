@@ -111,10 +111,10 @@ def test_two_signals_of_one_ctrl_c_end_the_search_and_do_not_abort(noise):
     assert model.stop_reason_ == "interrupted"
 
 
-@pytest.mark.parametrize("where", ["compile_kernels_of", "draw_seed"])
+@pytest.mark.parametrize("where", ["compile_kernels_of", "checks.draw_seed"])
 def test_ctrl_c_before_the_search_raises_and_leaves_an_unfitted_regressor(noise, monkeypatch, where):
     # The compiler works in another thread, and the signal arrives in this one.
-    monkeypatch.setattr(single_fit, where, lambda *_: (send_ctrl_c(), time.sleep(0.1)))
+    monkeypatch.setattr(f"{single_fit.__name__}.{where}", lambda *_: (send_ctrl_c(), time.sleep(0.1)))
     model = SymbolicRegressor()
     before = dict(vars(model))
     with pytest.raises(KeyboardInterrupt):

@@ -20,8 +20,7 @@ LOADERS = {"pickle", "dill", "cloudpickle", "marshal", "shelve", "yaml"}
 #: where text is executed, and why it may be
 JUSTIFIED = {
     "cli/problems.py": {"compile", "exec"},  # a Python file that the user names to be run
-    "export/jax_source.py": {"compile", "exec"},  # generated source, with generated identifiers
-    "export/torch_source.py": {"compile", "exec"},
+    "export/trainable.py": {"compile", "exec"},  # generated source, with generated identifiers
     "experiments/bench/formulas.py": {"parse_expr"},  # built-in laws, and output of the compared systems
     "experiments/bench/sampling.py": {"sympify"},  # constants of built-in laws
     "expr/symbolic.py": {"eval"},  # templates of the built-in operators

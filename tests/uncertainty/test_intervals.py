@@ -18,7 +18,6 @@ from fouriertree.uncertainty.intervals import (
     linear_prediction_bounds,
     min_scores_for,
     prediction_bounds,
-    validation_scores,
 )
 
 LEVELS = [0.5, 0.8, 0.9, 0.95]
@@ -89,7 +88,7 @@ def test_the_fit_for_validation_scores_does_not_use_the_validation_set():
     y = 2.3 * X[:, 0] + 0.7 + NOISE
     shifted = y + np.where(training, 0.0, 1000.0)
     form = parse("2*x0 + 0.5")
-    assert validation_scores(form, X, shifted, None, training) == pytest.approx(
+    assert calibration_scores(form, X, shifted, None, training, 0.9) == pytest.approx(
         np.abs(1000.0 + _signed(form, y, training)), rel=1e-9
     )
 

@@ -1,7 +1,5 @@
 """Calibration: labels as Platt targets, log-odds of classes as probabilities."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax

@@ -1,29 +1,22 @@
 """`SymbolicClassifier`: equations for the log-odds of classes."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fouriertree.data.checks import check_tables, draw_seed
-from fouriertree.estimators.calibration import (
-    UNCALIBRATED,
-    binary_probabilities,
-    calibration_exponents,
-    class_probabilities,
-    platt_targets,
-)
+from fouriertree.estimators import calibration
 from fouriertree.estimators.fitted import plain_parameters
 from fouriertree.estimators.multioutput import ENDED_BY_USER, LIMITS, divided
-from fouriertree.estimators.regressor import SymbolicRegressor
+from fouriertree.estimators.parameters import CommonParameters
+from fouriertree.estimators.regressor import SymbolicRegressor, regressor_like
 from fouriertree.expr import PrimitiveSet
 from fouriertree.runs.bundles import load_bundle, save_bundle
 from fouriertree.runs.model_file import ModelFileError
@@ -35,7 +28,8 @@ FORMAT = "fouriertree-classifier"
 PLAIN_LABELS = "biufU"
 
 
-class SymbolicClassifier(ClassifierMixin, BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class SymbolicClassifier(ClassifierMixin, CommonParameters):
     """Equations for the log-odds of classes, from the simplest to the most accurate.
 
     For two classes, one table of equations approximates the log-odds of the second; for more, one table for each class
@@ -71,36 +65,10 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
     array(['inside', 'outside'], dtype='<U7')
     """
 
-    classes_: NDArray[Any]
-    estimators_: list[SymbolicRegressor]
-    seed_: int
-    exponents_: tuple[float, float] = UNCALIBRATED
+    model_selection: str = "mdl"
+    exponents_ = calibration.UNCALIBRATED
 
-    def __init__(
-        self,
-        *,
-        operators: Sequence[str] | PrimitiveSet | None = None,
-        model_selection: str = "mdl",
-        max_terms: int | None = None,
-        max_size: int = 80,
-        complexities: Mapping[str, int] | None = None,
-        nesting: Mapping[str, Mapping[str, int]] | None = None,
-        guesses: Sequence[str] | None = None,
-        time_limit: float | None = None,
-        max_evaluations: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = 1,
-        feature_names: Sequence[str] | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.operators, self.model_selection = operators, model_selection
-        self.max_terms, self.max_size, self.complexities = max_terms, max_size, complexities
-        self.nesting, self.guesses = nesting, guesses
-        self.time_limit, self.max_evaluations = time_limit, max_evaluations
-        self.random_state, self.n_jobs = random_state, n_jobs
-        self.feature_names, self.progress = feature_names, progress
-
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SymbolicClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Search for equations for the log-odds of the classes of y: X (n_rows, n_features), y (n_rows,)."""
         check_tables(X)
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
@@ -112,23 +80,20 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("y has only one class among the rows of positive weight")
         self.seed_ = draw_seed(self.random_state)
         modeled = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        self.estimators_ = []
+        self.estimators_: list[SymbolicRegressor] = []
         for code in modeled:
-            targets = platt_targets(codes == code, weights)
+            targets = calibration.platt_targets(codes == code, weights)
             regressor = self._regressor(len(modeled))
             self.estimators_.append(regressor.fit(X, targets, None if sample_weight is None else weights))
         if len(modeled) > 1:
-            self.exponents_ = calibration_exponents(self._log_odds(X), codes, weights)
+            self.exponents_ = calibration.calibration_exponents(self._log_odds(X), codes, weights)
         return self
 
     def _regressor(self, parts: int) -> SymbolicRegressor:
-        settings: dict[str, Any] = self.get_params(deep=False)
-        names = getattr(self, "feature_names_in_", None) if self.feature_names is None else self.feature_names
-        settings |= {name: divided(settings[name], parts) for name in LIMITS if name in settings}
+        limits = {name: divided(getattr(self, name), parts) for name in LIMITS if hasattr(self, name)}
         if self.estimators_ and self.estimators_[-1].stop_reason_ in ENDED_BY_USER:
-            settings["time_limit"] = 0.0  # an interrupt ends the remaining searches, too
-        settings |= {"random_state": self.seed_, "feature_names": None if names is None else list(names)}
-        return SymbolicRegressor(loss="logistic", **settings)
+            limits["time_limit"] = 0.0  # an interrupt ends the remaining searches, too
+        return regressor_like(self, loss="logistic", random_state=self.seed_, **limits)
 
     def decision_function(self, X: Any) -> Floats:
         """Log-odds: (n_rows,) of the second of two classes, else (n_rows, n_classes) of each against the others.
@@ -149,9 +114,9 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, in the order of `classes_`: (n_rows, n_classes)."""
         values = self.decision_function(X)
-        return (
-            binary_probabilities(values) if values.ndim == 1 else class_probabilities(values, self.exponents_)
-        )
+        if values.ndim == 1:
+            return calibration.binary_probabilities(values)
+        return calibration.class_probabilities(values, self.exponents_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of every row: (n_rows,)."""
@@ -216,13 +181,9 @@ class SymbolicClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("labels in a file must be numbers or strings; use such labels, or pickle")
         plain, described = plain_parameters(self.get_params(deep=False))
         facts = {
-            "classes": labels.tolist(),
-            "labels": labels.dtype.str,
-            "named": hasattr(self, "feature_names_in_"),
-            "exponents": list(self.exponents_),
-            "parameters": plain,
-            "described": described,
-        }
+            "classes": labels.tolist(), "labels": labels.dtype.str, "named": hasattr(self, "feature_names_in_"),
+            "exponents": list(self.exponents_), "parameters": plain, "described": described,
+        }  # fmt: skip
         parts = zip(self._labels, self.estimators_, strict=True)
         save_bundle(Path(path), FORMAT, facts, [one.to_record(str(label)) for label, one in parts])
 

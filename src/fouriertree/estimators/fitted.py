@@ -1,7 +1,5 @@
 """Predictions, equations and model files of a fitted regressor."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
@@ -14,14 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fouriertree.data.checks import check_tables
 from fouriertree.engine import CompiledEngine
 from fouriertree.errors import shortened
+from fouriertree.estimators import multioutput
 from fouriertree.estimators.inspection import Inspection
-from fouriertree.estimators.multioutput import (
-    has_outputs,
-    load_outputs,
-    predict_outputs,
-    require_single_output,
-    save_outputs,
-)
 from fouriertree.expr import PrimitiveSet
 from fouriertree.model import Model
 from fouriertree.runs.bundles import is_bundle
@@ -55,7 +47,6 @@ class FittedEquations(Inspection):
     estimators_: list[Any]
     targets_: list[str]
     feature_names_in_: NDArray[np.object_]
-    n_jobs: int | None
     _warned = False  #: of extrapolation
 
     # Predictions ------------------------------------------------------------------------------------------------
@@ -82,8 +73,8 @@ class FittedEquations(Inspection):
         """
         if method not in METHODS:
             raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
-        if has_outputs(self):
-            return predict_outputs(self, X, index, interval, method)
+        if multioutput.has_outputs(self):
+            return multioutput.predict_outputs(self, X, index, interval, method)
         model = self._model(index)
         check_tables(X)
         X = validate_data(self, X, reset=False, dtype=np.float64)
@@ -123,17 +114,16 @@ class FittedEquations(Inspection):
     def __str__(self) -> str:
         if not hasattr(self, "equations_"):
             return repr(self)
-        if has_outputs(self):
-            return "\n\n".join(
-                f"{target}\n{one}" for target, one in zip(self.targets_, self.estimators_, strict=True)
-            )
+        if multioutput.has_outputs(self):
+            parts = zip(self.targets_, self.estimators_, strict=True)
+            return "\n\n".join(f"{target}\n{one}" for target, one in parts)
         return table_text(self.equations_, self.best_index_)
 
     # Files ----------------------------------------------------------------------------------------------------
     def save(self, path: str | Path, target: str = "y") -> None:
         """Write the equations and their provenance to a readable JSON file; `target` names y."""
-        if has_outputs(self):
-            save_outputs(Path(path), self)
+        if multioutput.has_outputs(self):
+            multioutput.save_outputs(Path(path), self)
         else:
             save(Path(path), self.to_record(target))
 
@@ -141,7 +131,7 @@ class FittedEquations(Inspection):
     def load(cls, path: str | Path, operators: PrimitiveSet | None = None) -> Self:
         """The regressor that `save` wrote, without its training data; `operators` has its user-defined operators."""
         if is_bundle(Path(path)):
-            loaded: Self = load_outputs(cls, Path(path), operators)
+            loaded: Self = multioutput.load_outputs(cls, Path(path), operators)
             return loaded
         record = load(Path(path), operators)
         try:
@@ -152,7 +142,7 @@ class FittedEquations(Inspection):
     def to_record(self, target: str = "y") -> ModelRecord:
         """The content of the model file."""
         self._row(None)
-        plain, described = plain_parameters(self.get_params(deep=False))  # type: ignore[attr-defined]
+        plain, described = plain_parameters(self.get_params(deep=False))
         history = {name: getattr(self, f"{name}_") for name in HISTORY}
         return ModelRecord(
             target, self._names, int(self.best_index_), tuple(self.models_), self.equations_,
@@ -184,12 +174,12 @@ class FittedEquations(Inspection):
     def __copy__(self) -> Self:
         """A shallow copy, with what a pickle leaves out."""
         new = type(self).__new__(type(self))
-        vars(new).update(vars(self))
+        new.__dict__.update(vars(self))
         return new
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the training data, which may be large or confidential, and without a running fit."""
-        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name not in NOT_PICKLED}
 
     @property
@@ -199,7 +189,7 @@ class FittedEquations(Inspection):
     # Rows -----------------------------------------------------------------------------------------------------
     def _row(self, index: int | None) -> int:
         check_is_fitted(self)
-        require_single_output(self)
+        multioutput.require_single_output(self)
         if index is None:
             return self.best_index_
         if not 0 <= index < len(self.models_):
@@ -248,8 +238,7 @@ def extrapolation(model: Model, X: Floats, box: Floats, names: Sequence[str]) ->
 
 def checked_parameters(parameters: Mapping[str, Any], cls: Any) -> Mapping[str, Any]:
     """The parameters; ModelFileError for an unknown one, or for one that would make predictions fail."""
-    unknown = sorted(set(parameters) - set(cls._get_param_names()))
-    if unknown:
+    if unknown := sorted(set(parameters) - set(cls._get_param_names())):
         raise ModelFileError(f"it has an unknown parameter {shortened(unknown[0])}")
     threads = parameters.get("n_jobs", 1)
     if not (threads is None or (type(threads) is int and threads != 0)):
@@ -290,10 +279,6 @@ def is_plain(value: Any) -> bool:
         return all(isinstance(key, str) and is_plain(part) for key, part in value.items())
     if isinstance(value, list):
         return all(map(is_plain, value))
-    return value is None or (
-        isinstance(value, bool | int | float | str) and value == value and abs_is_finite(value)
-    )
-
-
-def abs_is_finite(value: Any) -> bool:
-    return isinstance(value, bool | str) or bool(np.isfinite(value))
+    if isinstance(value, int | float):
+        return bool(np.isfinite(value))
+    return value is None or isinstance(value, str)

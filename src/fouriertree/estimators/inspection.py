@@ -1,29 +1,31 @@
 """Inspection of a fitted regressor: certificates, intervals, stability, exports, plots, reports."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.base import RegressorMixin, clone
+from sklearn.utils.validation import validate_data
 
 from fouriertree.data.training import TrainingData
+from fouriertree.estimators.parameters import CommonParameters
+from fouriertree.export import export
 from fouriertree.io.files import write_atomically
 from fouriertree.model import Model
-
-if TYPE_CHECKING:
-    from fouriertree.uncertainty.certificate import Certificate, Slope
-    from fouriertree.uncertainty.stability import Stability
+from fouriertree.plotting import plot_fit, plot_front, plot_response, plot_tree
+from fouriertree.uncertainty.certificate import Certificate, Slope, certify, slopes
+from fouriertree.uncertainty.intervals import linear_intervals
+from fouriertree.uncertainty.stability import Stability, stability
 
 Floats = NDArray[np.float64]
 Data = tuple[Floats, Floats, Floats | None]
 
 
-class Inspection:
+class Inspection(RegressorMixin, CommonParameters):
     """Methods of a fitted regressor.
 
     `index` is a row of `equations_`, the chosen one by default.  X and y are the data of the fit by default; they must
@@ -35,9 +37,6 @@ class Inspection:
     best_index_: int
     equations_: pd.DataFrame
     seed_: int
-    _model: Callable[[int | None], Model]
-    _row: Callable[[int | None], int]
-    n_features_in_: int
     _names: tuple[str, ...] | None
     _training: TrainingData
 
@@ -47,30 +46,22 @@ class Inspection:
 
     def certificate(self, index: int | None = None) -> Certificate:
         """A proof by interval arithmetic that the equation is finite on the range of the data, or a counterexample."""
-        from fouriertree.uncertainty.certificate import certify
-
         return certify(self._model(index).expression, self.box_, self._feature_labels)
 
     def slopes(self, index: int | None = None) -> list[Slope]:
         """Sign and size of the partial derivatives of the equation over the range of the data."""
-        from fouriertree.uncertainty.certificate import slopes
-
         return slopes(self._model(index).expression, self.box_, self._feature_labels)
 
     def coefficient_intervals(
         self, index: int | None = None, level: float = 0.95, X: Any = None, y: Any = None
     ) -> pd.DataFrame:
         """Confidence intervals of the parameters of the equation, see `linear_intervals`."""
-        from fouriertree.uncertainty.intervals import linear_intervals
-
         return linear_intervals(self._model(index), *self._data(X, y), level)
 
     def stability(
         self, n: int = 20, X: Any = None, y: Any = None, progress: Callable[[int, int], None] | None = None
     ) -> Stability:
         """Frequencies of all terms and forms in `n` bootstrap refits; Ctrl-C keeps the refits made so far."""
-        from fouriertree.uncertainty.stability import stability
-
         rows = self._data(X, y)
         return stability(self._refit, *rows, n=n, seed=self.seed_, original=self._front, progress=progress)
 
@@ -80,8 +71,6 @@ class Inspection:
         return [(i == self.best_index_, model) for i, model in enumerate(self.models_)]
 
     def _refit(self, X: Floats, y: Floats, weights: Floats | None, seed: int) -> list[tuple[bool, Model]]:
-        from sklearn.base import clone
-
         refit = clone(self).set_params(random_state=seed, progress=False).fit(X, y, weights)
         if refit.stop_reason_ == "interrupted":
             # A fit handles the interrupt itself; here it must end the series of refits.
@@ -94,8 +83,6 @@ class Inspection:
         if (X is None) != (y is None):
             raise ValueError("pass both X and y, or neither")
         if X is not None:
-            from sklearn.utils.validation import validate_data
-
             with warnings.catch_warnings():
                 # Arrays are accepted, too: nothing is matched by name.
                 warnings.filterwarnings("ignore", "X does not have valid feature names")
@@ -108,22 +95,16 @@ class Inspection:
 
     def export(self, target: str, index: int | None = None, **options: Any) -> Any:
         """The equation in another language, such as "python", "c" or "sql"; see `fouriertree.export.TARGETS`."""
-        from fouriertree.export import export
-
         return export(self._model(index), target, **options)
 
     def plot_front(self, ax: Any = None) -> Any:
         """Plot the Pareto front: loss against complexity."""
-        from fouriertree.plotting import plot_front
-
         return plot_front(self.equations_, self._row(None), ax)
 
     def plot_fit(
         self, X: Any = None, y: Any = None, index: int | None = None, target: str = "y", axes: Any = None
     ) -> Any:
         """Plot predicted against observed values, and the residuals."""
-        from fouriertree.plotting import plot_fit
-
         X, y, _ = self._data(X, y)
         return plot_fit(y, self._model(index).predict(X), target, axes)
 
@@ -131,15 +112,11 @@ class Inspection:
         self, X: Any = None, y: Any = None, index: int | None = None, figure: Any = None
     ) -> Any:
         """Plot the partial dependence on every feature of the equation."""
-        from fouriertree.plotting import plot_response
-
         X, y, _ = self._data(X, y)
         return plot_response(self._model(index), X, y, figure=figure)
 
     def plot_tree(self, index: int | None = None, ax: Any = None) -> Any:
         """Plot the equation as a tree."""
-        from fouriertree.plotting import plot_tree
-
         return plot_tree(self._model(index).expression, self._feature_labels, ax)
 
     def report(

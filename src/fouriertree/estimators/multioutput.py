@@ -1,7 +1,5 @@
 """Several targets: a regressor for each column of y."""
 
-from __future__ import annotations
-
 from copy import copy
 from pathlib import Path
 from typing import Any

@@ -1,20 +1,15 @@
 """`SymbolicRegressor`, the scikit-learn regressor."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin
 
 from fouriertree.criteria.losses import LossFunction
 from fouriertree.estimators.fitted import FittedEquations
 from fouriertree.estimators.multioutput import OUTPUT_ATTRIBUTES, StopRelay, fit_outputs, output_names
-from fouriertree.estimators.single_fit import VALIDATED, RunContext, fit_single
-from fouriertree.expr import PrimitiveSet
+from fouriertree.estimators.single_fit import VALIDATED, RunContext, fit_single, given_names
 from fouriertree.fit.memory import check_memory
 from fouriertree.fit.options import check_parameters
 from fouriertree.fit.stopping import Stop
@@ -23,7 +18,8 @@ from fouriertree.runs.journal import parameters_of
 from fouriertree.search import Search
 
 
-class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class SymbolicRegressor(FittedEquations):
     """Symbolic regression: equations for y in the features of X, from the simplest to the most accurate.
 
     Equations are linear combinations of expression trees with least-squares coefficients.  A fit returns their Pareto
@@ -105,48 +101,22 @@ class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
 
     Examples
     --------
+    >>> import numpy as np
     >>> X = np.linspace(-2, 2, 50)[:, None]
     >>> model = SymbolicRegressor(feature_names=["angle"], random_state=0).fit(X, 3 * np.sin(X[:, 0]))
     >>> model.get_best()["equation"]
     '3*sin(angle)'
     """
 
-    _stop: Stop | StopRelay  #: only during a fit
-    run_path_: Path
-
-    def __init__(
-        self,
-        search: Search[Any] | None = None,
-        *,
-        operators: Sequence[str] | PrimitiveSet | None = None,
-        model_selection: str = "mdl",
-        loss: str | LossFunction = "squared",
-        quantile: float = 0.5,
-        max_terms: int | None = None,
-        max_size: int = 80,
-        complexities: Mapping[str, int] | None = None,
-        nesting: Mapping[str, Mapping[str, int]] | None = None,
-        guesses: Sequence[str] | None = None,
-        time_limit: float | None = None,
-        max_evaluations: int | None = None,
-        memory_limit: float | None = None,
-        max_traverses: int | None = None,
-        target_loss: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = 1,
-        feature_names: Sequence[str] | None = None,
-        run_dir: str | Path | None = None,
-        warm_start: bool = False,
-        progress: bool = False,
-    ) -> None:
-        self.search, self.operators, self.model_selection = search, operators, model_selection
-        self.loss, self.quantile = loss, quantile
-        self.max_terms, self.max_size, self.complexities = max_terms, max_size, complexities
-        self.nesting, self.guesses = nesting, guesses
-        self.time_limit, self.max_evaluations, self.memory_limit = time_limit, max_evaluations, memory_limit
-        self.max_traverses, self.target_loss = max_traverses, target_loss
-        self.random_state, self.n_jobs, self.feature_names = random_state, n_jobs, feature_names
-        self.run_dir, self.warm_start, self.progress = run_dir, warm_start, progress
+    search: Search[Any] | None = field(default=None, kw_only=False)
+    model_selection: str = "mdl"
+    loss: str | LossFunction = "squared"
+    quantile: float = 0.5
+    memory_limit: float | None = None
+    max_traverses: int | None = None
+    target_loss: float | None = None
+    run_dir: str | Path | None = None
+    warm_start: bool = False
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Search for equations; Ctrl-C or `stop` ends the search and keeps its result, a second Ctrl-C discards it.
@@ -166,31 +136,24 @@ class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
         return self.fit_run(X, y, sample_weight)
 
     def fit_run(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        *,
-        context: RunContext | None = None,
-        stop: Stop | None = None,
-    ) -> Self:
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *,
+        context: RunContext | None = None, stop: Stop | None = None,
+    ) -> Self:  # fmt: skip
         """As `fit`, for callers that resume a run, add to its metadata, or pass their `Stop`."""
-        self._check_parameters()
-        if output_names(y) is not None:
-            if context is not None and context.folder is not None:
-                raise ValueError("a run has one target; pass its column of y only")
-            relay = self._stop = StopRelay()
-            try:
-                attributes = fit_outputs(self, X, y, sample_weight, relay)
-            finally:
-                del self._stop
-        else:
-            stop = self._stop = Stop() if stop is None else stop
-            try:
-                with stop.on_interrupt():
-                    attributes = fit_single(self, X, y, sample_weight, stop, context or RunContext())
-            finally:
-                del self._stop
+        check_parameters(self.get_params(deep=False))
+        check_memory(self.memory_limit)
+        several, context = output_names(y) is not None, context or RunContext()
+        if several and context.folder is not None:
+            raise ValueError("a run has one target; pass its column of y only")
+        running = self._stop = StopRelay() if several else stop or Stop()
+        try:
+            if isinstance(running, StopRelay):
+                attributes = fit_outputs(self, X, y, sample_weight, running)
+            else:
+                with running.on_interrupt():
+                    attributes = fit_single(self, X, y, sample_weight, running, context)
+        finally:
+            del self._stop
         for name in (*OUTPUT_ATTRIBUTES, *VALIDATED):
             self.__dict__.pop(name, None)
         self.__dict__.update(attributes)
@@ -234,6 +197,11 @@ class SymbolicRegressor(FittedEquations, RegressorMixin, BaseEstimator):
         tags.target_tags.multi_output = True
         return tags
 
-    def _check_parameters(self) -> None:
-        check_parameters(self.get_params(deep=False))
-        check_memory(self.memory_limit)
+
+def regressor_like(estimator: Any, **changes: Any) -> SymbolicRegressor:
+    """A regressor with the parameters and the feature names of another estimator, but for `changes`."""
+    known = SymbolicRegressor._get_param_names()
+    parameters = {name: value for name, value in estimator.get_params(deep=False).items() if name in known}
+    names = given_names(estimator)
+    parameters["feature_names"] = None if names is None else list(names)
+    return SymbolicRegressor(**parameters | changes)

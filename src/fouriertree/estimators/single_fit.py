@@ -1,7 +1,5 @@
 """One fit of one target: from the input of `SymbolicRegressor.fit` to its fitted attributes."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Mapping
@@ -10,35 +8,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from fouriertree.criteria.losses import as_loss, check_probabilities
 from fouriertree.criteria.objective import Objective
-from fouriertree.data.checks import (
-    check_names,
-    check_operators,
-    check_scale,
-    check_tables,
-    check_unique_names,
-    draw_seed,
-    target_as_numbers,
-)
+from fouriertree.data import checks
 from fouriertree.data.training import TrainingData
 from fouriertree.estimators.fitted import FittedEquations, absolute_errors, plain_parameters
 from fouriertree.fit.config import FitConfig, as_primitives
 from fouriertree.fit.memory import memory_watch
 from fouriertree.fit.pipeline import FitPipeline, compile_kernels_of
 from fouriertree.fit.stopping import Stop, uninterrupted
-from fouriertree.runs import RunFolder
+from fouriertree.runs import RunFolder, model_file
 from fouriertree.runs.journal import Journal, WarmStart, changed, check_same_data
-from fouriertree.runs.model_file import (
-    ModelFileWarning,
-    encoded_record,
-    fingerprint,
-    library_versions,
-    writable_part,
-)
 from fouriertree.selection.table import EquationTable
 from fouriertree.uncertainty.intervals import cross_validation_scores, min_scores_for
 
@@ -73,23 +56,22 @@ class _Input:
     validated: Mapping[str, Any]  #: attributes that scikit-learn's validation sets
     sha256: str
 
+    @property
+    def data(self) -> dict[str, Any]:
+        return {"rows": len(self.y), "columns": self.X.shape[1], "sha256": self.sha256}
+
 
 def fit_single(
-    estimator: FittedEquations,
-    X: Any,
-    y: Any,
-    sample_weight: ArrayLike | None,
-    stop: Stop,
-    context: RunContext,
+    estimator: FittedEquations, X: Any, y: Any, sample_weight: Any, stop: Stop, context: RunContext
 ) -> dict[str, Any]:
     """The attributes of the fitted estimator, which itself is not changed."""
-    parameters: dict[str, Any] = estimator.get_params(deep=False)  # type: ignore[attr-defined]
-    check_operators(as_primitives(parameters["operators"]))
+    parameters: dict[str, Any] = estimator.get_params(deep=False)
+    checks.check_operators(as_primitives(parameters["operators"]))
     loss = as_loss(parameters["loss"], parameters["quantile"])
     inputs = _validated(estimator, X, y, sample_weight)
     check_probabilities(loss, inputs.y)
     warm_start = _warm_start(estimator, parameters, inputs.sha256)
-    seed = draw_seed(parameters["random_state"]) if warm_start is None else warm_start.seed
+    seed = checks.draw_seed(parameters["random_state"]) if warm_start is None else warm_start.seed
     config = FitConfig.from_parameters(parameters, inputs.names, inputs.X.shape[1], seed)
     # The first time on a machine takes some seconds, which the time limit does not include.
     uninterrupted(lambda: compile_kernels_of(config.engine, config.search))
@@ -103,16 +85,20 @@ def fit_single(
         reason = pipeline.search()
         attributes = {
             **inputs.validated,
-            **_summary(inputs, seed, reason, journal),
+            "_names": inputs.names,
+            "seed_": seed,
+            "data_": inputs.data,
+            "stop_reason_": reason,
+            "traverses_": journal.collector.traverses,
+            "evaluations_": journal.collector.candidates,
             **_table_attributes(pipeline.table(), data, loss.logistic),
             "_training": data,
             "_warned": False,
             "seconds_": time.monotonic() - started,
         }
         if parameters["warm_start"] and pipeline.last is not None:
-            attributes["_warm_start"] = WarmStart(
-                parameters, inputs.sha256, seed, journal.collector, *pipeline.last
-            )
+            last = pipeline.last
+            attributes["_warm_start"] = WarmStart(parameters, inputs.sha256, seed, journal.collector, *last)
         return attributes | _finish(estimator, attributes, inputs.target, journal)
     except BaseException as error:
         journal.abandon(error)
@@ -120,36 +106,38 @@ def fit_single(
 
 
 # Input ----------------------------------------------------------------------------------------------------------
-def _validated(estimator: FittedEquations, X: Any, y: Any, sample_weight: ArrayLike | None) -> _Input:
+def _validated(estimator: FittedEquations, X: Any, y: Any, sample_weight: Any) -> _Input:
     target = str(getattr(y, "name", None) or "y")
-    check_tables(X, y)
+    checks.check_tables(X, y)
     # scikit-learn's validation sets attributes, which the estimator gets only if the fit succeeds.
     trial = copy(estimator)
-    X, y = validate_data(
-        trial, X, target_as_numbers(y), dtype=np.float64, y_numeric=True, ensure_min_samples=2
-    )
-    check_scale(y)
+    y = checks.target_as_numbers(y)
+    X, y = validate_data(trial, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+    checks.check_scale(y)
     weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
     validated = {name: value for name, value in vars(trial).items() if name in VALIDATED}
     names = _feature_names(trial, X.shape[1])
-    return _Input(X, y, weights, target, names, validated, fingerprint(X, y, weights))
+    return _Input(X, y, weights, target, names, validated, model_file.fingerprint(X, y, weights))
 
 
 #: attributes that `validate_data` sets
 VALIDATED = ("n_features_in_", "feature_names_in_")
 
 
-def _feature_names(estimator: Any, n_features: int) -> tuple[str, ...] | None:
+def given_names(estimator: Any) -> Any:
+    """The feature names that the user passed, else those of a DataFrame, else None."""
     names = estimator.feature_names
-    if names is None:
-        names = getattr(estimator, "feature_names_in_", None)
-    if names is None:
+    return getattr(estimator, "feature_names_in_", None) if names is None else names
+
+
+def _feature_names(estimator: Any, n_features: int) -> tuple[str, ...] | None:
+    if (names := given_names(estimator)) is None:
         return None
     texts = tuple(map(str, names))
     if len(texts) != n_features:
         raise ValueError(f"feature_names has {len(texts)} names, but X has {n_features} columns")
-    check_unique_names(texts)
-    check_names(texts)
+    checks.check_unique_names(texts)
+    checks.check_names(texts)
     return texts
 
 
@@ -163,25 +151,19 @@ def _warm_start(estimator: Any, parameters: Mapping[str, Any], sha256: str) -> W
 
 
 def _journal(
-    parameters: Mapping[str, Any],
-    inputs: _Input,
-    seed: int,
-    warm_start: WarmStart | None,
-    context: RunContext,
+    parameters: Mapping[str, Any], inputs: _Input, seed: int, last: WarmStart | None, context: RunContext
 ) -> Journal:
-    journal = Journal(warm_start)
+    journal = Journal(last)
     plain, described = plain_parameters(parameters)
+    metadata: dict[str, Any] = {"parameters": plain, "described": described}
     if context.folder is not None:
         check_same_data(context.folder, inputs.sha256)
-        changes = {"parameters": plain, "described": described}
-        journal.resume(context.folder, as_primitives(parameters["operators"]), changes)
+        journal.resume(context.folder, as_primitives(parameters["operators"]), metadata)
     elif parameters["run_dir"] is not None:
-        metadata = {
-            "parameters": plain,
-            "described": described,
+        metadata |= {
             "seed": seed,
-            "versions": library_versions(),
-            "data": _data_attribute(inputs),
+            "versions": model_file.library_versions(),
+            "data": inputs.data,
             "columns": list(inputs.names or (f"x{i}" for i in range(inputs.X.shape[1]))),
             "target": inputs.target,
             **context.metadata,
@@ -197,7 +179,7 @@ def _finish(
     if journal.folder is None:
         return {}
     fitted = copy(estimator)
-    vars(fitted).update(attributes)
+    fitted.__dict__.update(attributes)
     chosen = fitted.get_best()
     result = {
         "formula": fitted.model_.text(),
@@ -215,37 +197,21 @@ def _finish(
 def _model_file(fitted: FittedEquations, target: str) -> bytes | None:
     """The content of the run's model file; None, with a warning, if it cannot be made."""
     try:
-        return encoded_record(writable_part(fitted.to_record(target)))
+        return model_file.encoded_record(model_file.writable_part(fitted.to_record(target)))
     except Exception as error:  # whatever it is, the equations are worth more than their copy in the run
         message = f"the run keeps the table of equations, but no model file: {type(error).__name__}: {error}"
-        warnings.warn(message, ModelFileWarning, stacklevel=5)
+        warnings.warn(message, model_file.ModelFileWarning, stacklevel=5)
         return None
 
 
 # Attributes -----------------------------------------------------------------------------------------------------
-def _data_attribute(inputs: _Input) -> dict[str, Any]:
-    return {"rows": len(inputs.y), "columns": inputs.X.shape[1], "sha256": inputs.sha256}
-
-
-def _summary(inputs: _Input, seed: int, reason: str, journal: Journal) -> dict[str, Any]:
-    return {
-        "_names": inputs.names,
-        "seed_": seed,
-        "data_": _data_attribute(inputs),
-        "stop_reason_": reason,
-        "traverses_": journal.collector.traverses,
-        "evaluations_": journal.collector.candidates,
-    }
-
-
 def _table_attributes(table: EquationTable, data: TrainingData, logistic: bool) -> dict[str, Any]:
     models = [equation.model for equation in table.equations]
     scores = [absolute_errors(equation.validation_errors) for equation in table.equations]
     if not logistic and all(len(errors) < MIN_SCORES for errors in scores):
         rows = data.without_repetitions
-        scores = [
-            absolute_errors(cross_validation_scores(model.expression, *rows, FOLDS)) for model in models
-        ]
+        errors = [cross_validation_scores(model.expression, *rows, FOLDS) for model in models]
+        scores = list(map(absolute_errors, errors))
     return {
         "equations_": table.frame,
         "best_index_": table.chosen,

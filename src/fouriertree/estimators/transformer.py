@@ -1,20 +1,20 @@
 """`SymbolicTransformer`: the terms of equations as features for other models."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fouriertree.criteria.losses import LossFunction
 from fouriertree.data.checks import check_tables
 from fouriertree.engine import CompiledEngine
-from fouriertree.estimators.regressor import SymbolicRegressor
-from fouriertree.expr import Expression, PrimitiveSet
+from fouriertree.estimators.parameters import CommonParameters
+from fouriertree.estimators.regressor import regressor_like
+from fouriertree.expr import Expression
 from fouriertree.fit.options import check_parameters
 from fouriertree.model import Model
 
@@ -25,7 +25,8 @@ DIGITS = 6
 DEPENDENT = 1e-7
 
 
-class SymbolicTransformer(TransformerMixin, BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class SymbolicTransformer(TransformerMixin, CommonParameters):
     """Terms of equations for y as features.
 
     `fit` takes the terms of all equations of a `SymbolicRegressor` and selects features by orthogonal matching
@@ -58,64 +59,26 @@ class SymbolicTransformer(TransformerMixin, BaseEstimator):
     ['sin(x0)', 'x1^2']
     """
 
-    regressor_: SymbolicRegressor
-    terms_: list[Expression]
-    means_: Floats
-    n_features_in_: int
+    n_features: int = field(default=10, kw_only=False)
+    loss: str | LossFunction = "squared"
+    quantile: float = 0.5
 
-    def __init__(
-        self,
-        n_features: int = 10,
-        *,
-        operators: Sequence[str] | PrimitiveSet | None = None,
-        loss: str | LossFunction = "squared",
-        quantile: float = 0.5,
-        max_terms: int | None = None,
-        max_size: int = 80,
-        complexities: Mapping[str, int] | None = None,
-        nesting: Mapping[str, Mapping[str, int]] | None = None,
-        guesses: Sequence[str] | None = None,
-        time_limit: float | None = None,
-        max_evaluations: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = 1,
-        feature_names: Sequence[str] | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_features, self.operators = n_features, operators
-        self.loss, self.quantile = loss, quantile
-        self.max_terms, self.max_size, self.complexities = max_terms, max_size, complexities
-        self.nesting, self.guesses = nesting, guesses
-        self.time_limit, self.max_evaluations = time_limit, max_evaluations
-        self.random_state, self.n_jobs = random_state, n_jobs
-        self.feature_names, self.progress = feature_names, progress
-
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> SymbolicTransformer:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Search for equations for y and select terms: X (n_rows, n_features), y (n_rows,)."""
         check_parameters({"n_features": self.n_features})
         check_tables(X, y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        settings = {
-            name: value for name, value in self.get_params(deep=False).items() if name != "n_features"
-        }
-        names = getattr(self, "feature_names_in_", None) if self.feature_names is None else self.feature_names
-        settings["feature_names"] = None if names is None else list(names)
-        self.regressor_ = SymbolicRegressor(**settings).fit(X, y, sample_weight)
-        data = self.regressor_._training
-        self._choose(data.X, data.y, data.weights)
-        return self
-
-    def _choose(self, X: Floats, y: Floats, weights: Floats) -> None:
-        """Select terms of the equations, or features of X if the equations have none."""
-        roots = np.sqrt(weights)
-        fitted = self.regressor_
+        fitted = self.regressor_ = regressor_like(self).fit(X, y, sample_weight)
+        data, roots = fitted._training, np.sqrt(fitted._training.weights)
+        # Terms of the equations, or features of X if the equations have none.
         features = [Expression.variable(i) for i in range(self.n_features_in_)]
         preferred = len(terms_of([fitted.model_]))
         candidates = terms_of([fitted.model_, *fitted.models_]) or features
-        values = CompiledEngine().evaluate(candidates, X).astype(np.float64, copy=False)
-        chosen = matching_pursuit(values, y, roots, int(self.n_features), preferred)
+        values = CompiledEngine().evaluate(candidates, data.X).astype(np.float64, copy=False)
+        chosen = matching_pursuit(values, data.y, roots, int(self.n_features), preferred)
         self.terms_ = [candidates[i] for i in chosen] or features[: self.n_features]
-        self.means_ = np.average(CompiledEngine().evaluate(self.terms_, X), axis=1, weights=roots**2)
+        self.means_ = np.average(CompiledEngine().evaluate(self.terms_, data.X), axis=1, weights=roots**2)
+        return self
 
     def transform(self, X: Any) -> Floats:
         """Values of the features: (n_rows, len(terms_))."""
@@ -129,9 +92,11 @@ class SymbolicTransformer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         names = self.regressor_._names
         short = [term.text(names, DIGITS) for term in self.terms_]
-        exact = [term.text(names) for term in self.terms_]
-        texts = [text if short.count(text) == 1 else long for text, long in zip(short, exact, strict=True)]
-        return np.array(texts, dtype=object)
+        unique = [
+            text if short.count(text) == 1 else term.text(names)
+            for text, term in zip(short, self.terms_, strict=True)
+        ]
+        return np.array(unique, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,4 +1,4 @@
-"""Export of models: source code, SQL, spreadsheets, graphs; one target per file.
+"""Export of models: source code, SQL, spreadsheets, graphs.
 
 >>> from fouriertree import Model, parse
 >>> model = Model((0.5, 2.0), (parse("1"), parse("sin(x0)")), names=("angle",))
@@ -14,29 +14,12 @@ if (typeof module !== "undefined") module.exports = { predict };
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from fouriertree.export import (
-    c,
-    excel,
-    javascript,
-    jax_source,
-    json_text,
-    julia,
-    latex,
-    matlab,
-    onnx_graph,
-    python,
-    r,
-    sql,
-    sympy_text,
-    torch_source,
-)
+from fouriertree.export import excel, functions, json_text, latex, onnx_graph, sql, trainable
 from fouriertree.export.errors import ExportError
-from fouriertree.export.jax_source import function as jax_function
-from fouriertree.export.torch_source import module as torch_module
+from fouriertree.export.trainable import jax_function, torch_module
 from fouriertree.expr.primitives import did_you_mean
 from fouriertree.model import Model
 
@@ -71,26 +54,22 @@ class Target:
 
 
 _ROWS = (
-    Target("python", ".py", "a Python function that needs NumPy only", python.write),
-    Target("sympy", ".py", "Python source that builds a SymPy expression", sympy_text.write),
+    Target("python", ".py", "a Python function that needs NumPy only", functions.PYTHON.write),
+    Target("sympy", ".py", "Python source that builds a SymPy expression", functions.write_sympy),
     Target("latex", ".tex", "LaTeX, for mathematical mode", latex.write),
-    Target("c", ".c", "a C function", c.write),
-    Target("cpp", ".cpp", "a C++ function", c.write_cpp),
-    Target("julia", ".jl", "a Julia function", julia.write),
-    Target("matlab", ".m", "a MATLAB or Octave function", matlab.write),
-    Target("r", ".R", "an R function", r.write),
-    Target("javascript", ".js", "a JavaScript function", javascript.write),
-    Target("sqlite", ".sql", "an SQL expression for SQLite", partial(sql.write, dialect="sqlite")),
-    Target("duckdb", ".sql", "an SQL expression for DuckDB", partial(sql.write, dialect="duckdb")),
-    Target(
-        "postgresql", ".sql", "an SQL expression for PostgreSQL", partial(sql.write, dialect="postgresql")
-    ),
+    Target("c", ".c", "a C function", functions.C.write),
+    Target("cpp", ".cpp", "a C++ function", functions.CPP.write),
+    Target("julia", ".jl", "a Julia function", functions.JULIA.write),
+    Target("matlab", ".m", "a MATLAB or Octave function", functions.MATLAB.write),
+    Target("r", ".R", "an R function", functions.R.write),
+    Target("javascript", ".js", "a JavaScript function", functions.JAVASCRIPT.write),
+    Target("sqlite", ".sql", "an SQL expression for SQLite", sql.SQLITE.write),
+    Target("duckdb", ".sql", "an SQL expression for DuckDB", sql.DUCKDB.write),
+    Target("postgresql", ".sql", "an SQL expression for PostgreSQL", sql.POSTGRESQL.write),
     Target("excel", ".txt", "a formula for a spreadsheet", excel.write),
     Target("onnx", ".onnx", "an ONNX graph, in double precision", onnx_graph.write, "onnx", binary=True),
-    Target(
-        "torch", ".py", "a trainable PyTorch module", torch_source.write, "torch", make=torch_source.module
-    ),
-    Target("jax", ".py", "a trainable JAX function", jax_source.write, "jax", make=jax_source.function),
+    Target("torch", ".py", "a trainable PyTorch module", trainable.write_torch, "torch", make=torch_module),
+    Target("jax", ".py", "a trainable JAX function", trainable.write_jax, "jax", make=jax_function),
     Target("json", ".json", "names and terms, which Model.from_json reads", json_text.write),
 )
 TARGETS: Mapping[str, Target] = MappingProxyType({row.name: row for row in _ROWS})
@@ -126,7 +105,7 @@ def export(model: Model, target: str, **options: Any) -> Any:
     chosen = find(target)
     make = chosen.make or chosen.write
     known = list(inspect.signature(make).parameters)[1:]
-    unknown = [name for name in options if name not in known or name == "dialect"]
+    unknown = [name for name in options if name not in known]
     if unknown:
         raise ExportError(f"the target {target!r} has no option {unknown[0]!r}")
     return make(model, **options)

@@ -6,6 +6,7 @@ than 15 digits are truncated, and (-8)^(1/3) is -2.
 
 import math
 from decimal import ROUND_DOWN, Context
+from itertools import accumulate
 
 from fouriertree.export.errors import ExportError
 from fouriertree.export.language import Language, written
@@ -53,8 +54,7 @@ def write(model: Model) -> str:
     cells = {column.number: f"{letters(i)}2" for i, column in enumerate(columns)}
     formula = written(tree, cells, EXCEL).value
     if cells:
-        inside = f"A2:{letters(len(cells) - 1)}2"
-        formula = f"IF(COUNT({inside})={len(cells)},{formula},NA())"
+        formula = f"IF(COUNT(A2:{letters(len(cells) - 1)}2)={len(cells)},{formula},NA())"
     check(f"={formula}")
     lines = [f"={formula}", *(f"{cells[column.number]}: {shown(column.name)}" for column in columns)]
     return "\n".join(lines) + "\n"
@@ -65,21 +65,14 @@ def letters(column: int) -> str:
     >>> [letters(column) for column in (0, 25, 26, 701, 702)]
     ['A', 'Z', 'AA', 'ZZ', 'AAA']
     """
-    text = ""
-    column += 1
-    while column > 0:
-        column, digit = divmod(column - 1, 26)
-        text = chr(ord("A") + digit) + text
-    return text
+    before, digit = divmod(column, 26)
+    return (letters(before - 1) if before else "") + chr(ord("A") + digit)
 
 
 def check(formula: str) -> None:
     """Raise ExportError if the formula is too long or too deep for Excel."""
     EXCEL.check_length(formula)
-    depth = deepest = 0
-    for character in formula:
-        depth += (character == "(") - (character == ")")
-        deepest = max(deepest, depth)
+    deepest = max(accumulate((character == "(") - (character == ")") for character in formula))
     if deepest > MOST_BRACKETS:
         raise ExportError(
             f"Excel takes {MOST_BRACKETS} nested parentheses, and this formula needs {deepest};"

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import count
 
 from fouriertree.export.errors import ExportError
 from fouriertree.expr import Expression
@@ -118,9 +119,7 @@ class _Writer:
     """Converts the postfix program with a stack of texts, so that depth is not limited."""
 
     def __init__(self, language: Language, columns: Mapping[int, str], taken: set[str]) -> None:
-        self.language = language
-        self.columns = columns
-        self.taken = taken
+        self.language, self.columns, self.taken = language, columns, taken
         self.parts: list[tuple[str, str]] = []
 
     def run(self, tree: Expression) -> Code:
@@ -191,8 +190,6 @@ class _Writer:
         return Piece(self.parts[-1][0], ATOM)
 
     def _new_name(self) -> str:
-        number = 1
-        while f"t{number}" in self.taken:
-            number += 1
-        self.taken.add(f"t{number}")
-        return f"t{number}"
+        name = next(name for i in count(1) if (name := f"t{i}") not in self.taken)
+        self.taken.add(name)
+        return name

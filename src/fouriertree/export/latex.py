@@ -2,9 +2,8 @@
 
 import re
 
-from fouriertree.export.language import Language, written
-from fouriertree.export.names import columns_of
-from fouriertree.export.tree import whole_tree
+from fouriertree.export.language import Language
+from fouriertree.export.prepared import prepared
 from fouriertree.expr.catalogue import ATOM, PRODUCT
 from fouriertree.expr.operators.forms import NEGATIVE
 from fouriertree.expr.symbolic import escaped
@@ -34,9 +33,7 @@ LATEX = Language("LaTeX", "latex", literal, lines=False, deepest=10**9, brackets
 
 def write(model: Model) -> str:
     """The expression, after a comment on every operator without a standard notation."""
-    tree = whole_tree(model)
-    columns = {column.number: symbol(column.name) for column in columns_of(model, tree)}
-    code = written(tree, columns, LATEX)
+    _, code = prepared(model, LATEX, lambda column: symbol(column.name))
     return "\n".join([*code.helpers, code.value, ""])
 
 

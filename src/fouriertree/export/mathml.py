@@ -35,7 +35,7 @@ def translated(latex: str) -> str:
     tokens = _TOKEN.findall(latex)
     if "".join(tokens) != latex:
         raise ValueError(f"{latex!r} is not in the subset of LaTeX that can be translated")
-    return _Translator([token for token in tokens if not token.isspace()]).run()
+    return _Translator([token for token in tokens if not token.isspace()]).until("")
 
 
 class _Translator:
@@ -45,9 +45,6 @@ class _Translator:
         self.tokens = [*tokens, ""]
         self.at = 0
 
-    def run(self) -> str:
-        return self._until("")
-
     def _take(self, wanted: str | None = None) -> str:
         token = self.tokens[self.at]
         if (wanted is not None and token != wanted) or (not token and wanted is None):
@@ -55,7 +52,7 @@ class _Translator:
         self.at += 1
         return token
 
-    def _until(self, *ends: str) -> str:
+    def until(self, *ends: str) -> str:
         pieces: list[str] = []
         while self.tokens[self.at] not in ends:
             if self.tokens[self.at] == "^":
@@ -71,7 +68,7 @@ class _Translator:
         if self.tokens[self.at] in ("{a}", "{b}"):
             return f"<mrow>{self._take()}</mrow>"
         self._take("{")
-        inside = self._until("}")
+        inside = self.until("}")
         self._take("}")
         return f"<mrow>{inside}</mrow>"
 
@@ -84,7 +81,7 @@ class _Translator:
         if token == r"\sqrt":
             return f"<msqrt>{self._group()}</msqrt>"
         if token.startswith(r"\left"):
-            inside = self._until(r"\right)", r"\right|")
+            inside = self.until(r"\right)", r"\right|")
             last = self._take()
             return f"<mrow><mo>{token[-1]}</mo>{inside}<mo>{last[-1]}</mo></mrow>"
         if token.startswith(r"\begin"):
@@ -95,9 +92,9 @@ class _Translator:
         r"""\begin{cases} … & … \\ … & … \end{cases} as a brace with one line per case."""
         lines, end = "", ""
         while end != r"\end{cases}":
-            value = self._until("&")
+            value = self.until("&")
             self._take("&")
-            condition = self._until(r"\\", r"\end{cases}")
+            condition = self.until(r"\\", r"\end{cases}")
             end = self._take()
             lines += f"<mtr><mtd>{value}</mtd><mtd>{condition}</mtd></mtr>"
         return f"<mrow><mo>{{</mo><mtable>{lines}</mtable></mrow>"

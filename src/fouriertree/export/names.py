@@ -34,9 +34,8 @@ def columns_of(model: Model, tree: Expression) -> list[Column]:
             f"the expression uses feature x{numbers[-1]}, but has only {len(model.names)} name(s)"
         )
     names = [f"x{number}" if model.names is None else str(model.names[number]) for number in numbers]
-    identifiers = unique(
-        identifier(name) or f"x{number}" for name, number in zip(names, numbers, strict=True)
-    )
+    words = [identifier(name) or f"x{number}" for name, number in zip(names, numbers, strict=True)]
+    identifiers = unique(words)
     return [Column(*fields) for fields in zip(numbers, names, identifiers, strict=True)]
 
 
@@ -46,17 +45,14 @@ def identifier(name: str) -> str:
     >>> [identifier(name) for name in ["top speed", "größe", "2nd", "while", "100 %", "μ"]]
     ['top_speed', 'gro_e', 'x_2nd', 'x_while', 'x_100', '']
     """
-    word = re.sub(r"[^A-Za-z0-9]+", "_", without_marks(name)).strip("_")[:LONGEST].strip("_")
+    # Without diacritics: é becomes e.
+    plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
+    word = re.sub(r"[^A-Za-z0-9]+", "_", plain).strip("_")[:LONGEST].strip("_")
     if not word:
         return ""
     # Names in capitals are often macros in C.
     clear = word[0].isalpha() and word not in RESERVED and not (word.isupper() and len(word) > 1)
     return word if clear and not OURS.fullmatch(word) else f"x_{word}"
-
-
-def without_marks(name: str) -> str:
-    """The name without diacritics: é becomes e."""
-    return "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
 
 
 def unique(words: Iterable[str]) -> Iterator[str]:
@@ -83,8 +79,3 @@ def shown(name: str) -> str:
         .replace("</", "< /")
         .replace("<!--", "< !--")
     )
-
-
-def comments(prefix: str, columns: Iterable[Column]) -> list[str]:
-    """One comment line per feature, with its identifier and its name."""
-    return [f"{prefix}   {column.identifier} = {shown(column.name)}" for column in columns]

@@ -8,7 +8,7 @@ import numpy as np
 from fouriertree.export.errors import ExportError
 from fouriertree.export.language import absence
 from fouriertree.export.tree import whole_tree
-from fouriertree.expr import Expression, Primitive
+from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST, VAR
 from fouriertree.expr.operators.forms import Nodes
 from fouriertree.model import Model
@@ -89,12 +89,8 @@ def result(g: Graph, tree: Expression) -> str:
             stack.append(columns[column])
         else:
             row = tree.primitives.by_opcode(code)
-            stack[-row.arity :] = [applied(g, row, stack[-row.arity :])]
+            form = row.forms.get("onnx")
+            if not isinstance(form, Nodes):
+                raise absence("ONNX", row, form)
+            stack[-row.arity :] = [form.build(g, *stack[-row.arity :])]
     return stack[0]
-
-
-def applied(g: Graph, row: Primitive, arguments: list[str]) -> str:
-    form = row.forms.get("onnx")
-    if isinstance(form, Nodes):
-        return form.build(g, *arguments)
-    raise absence("ONNX", row, form)

@@ -4,6 +4,7 @@ No dialect follows IEEE arithmetic, so a value that is not finite is NULL, or in
 infinities, and never another number.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from fouriertree.errors import shortened
@@ -27,58 +28,42 @@ def with_exponent(value: float) -> str:
     return repr(value) if "e" in repr(value) else f"{value!r}e0"
 
 
-SQLITE = Language(
-    "SQL (sqlite)", "sqlite", literals("9e999", "NULL"), lines=False, let=subquery, deepest=DEEPEST_SQLITE
-)
-DUCKDB = Language(
-    "SQL (duckdb)",
-    "duckdb",
-    literals("CAST('inf' AS DOUBLE)", "CAST('nan' AS DOUBLE)", with_exponent),
-    lines=False,
-    let=subquery,
-    deepest=DEEPEST,
-)
-POSTGRESQL = Language(
-    "SQL (postgresql)",
-    "postgresql",
-    literals(
-        "CAST('Infinity' AS float8)", "CAST('NaN' AS float8)", lambda value: f"CAST({value!r} AS float8)"
-    ),
-    lines=False,
-    let=subquery,
-    deepest=DEEPEST,
-)
-
-
 @dataclass(frozen=True)
-class Dialect:
-    language: Language
-    quote: str
-    column: str  #: a column as a double
+class Dialect(Language):
+    lines: bool = False
+    let: Callable[[str, str, str], str] | None = subquery
+    deepest: int = DEEPEST
+    quote: str = '"'
+    column: str = "CAST({name} AS float8)"  #: as a double
 
     def quoted(self, name: str) -> str:
         """A name as a quoted identifier."""
         if "\0" in name or not name or any("\ud800" <= c <= "\udfff" for c in name):
-            raise ExportError(f"{self.language.name} has no columns called {shortened(name)}; rename it")
+            raise ExportError(f"{self.name} has no columns called {shortened(name)}; rename it")
         return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
 
+    def write(self, model: Model, table: str | None = None) -> str:
+        """An SQL expression; with a table, the query of its values."""
+        tree = whole_tree(model)
+        columns = columns_of(model, tree)
+        texts = {c.number: self.column.replace("{name}", self.quoted(c.name)) for c in columns}
+        formula = written(tree, texts, self, {c.name.lower() for c in columns}).value
+        if table is None:
+            return f"{formula}\n"
+        return f"SELECT {formula} AS prediction\nFROM {self.quoted(table)};\n"
 
-DIALECTS = {
-    # If there is no such column, SQLite reads "speed" as a text, and a text as 0; `speed` is always a column.
-    # Missing values are often empty texts in SQLite.
-    "sqlite": Dialect(SQLITE, "`", "CAST(NULLIF({name}, '') AS REAL)"),
-    "duckdb": Dialect(DUCKDB, '"', "CAST({name} AS DOUBLE)"),
-    "postgresql": Dialect(POSTGRESQL, '"', "CAST({name} AS float8)"),
-}
 
-
-def write(model: Model, dialect: str, table: str | None = None) -> str:
-    """An SQL expression; with a table, the query of its values."""
-    chosen = DIALECTS[dialect]
-    tree = whole_tree(model)
-    columns = columns_of(model, tree)
-    texts = {c.number: chosen.column.replace("{name}", chosen.quoted(c.name)) for c in columns}
-    formula = written(tree, texts, chosen.language, {c.name.lower() for c in columns}).value
-    return (
-        f"{formula}\n" if table is None else f"SELECT {formula} AS prediction\nFROM {chosen.quoted(table)};\n"
-    )
+# If there is no such column, SQLite reads "speed" as a text, and a text as 0; `speed` is always a column.
+# Missing values are often empty texts in SQLite.
+SQLITE = Dialect(
+    "SQL (sqlite)", "sqlite", literals("9e999", "NULL"), deepest=DEEPEST_SQLITE, quote="`",
+    column="CAST(NULLIF({name}, '') AS REAL)",
+)  # fmt: skip
+DUCKDB = Dialect(
+    "SQL (duckdb)", "duckdb", literals("CAST('inf' AS DOUBLE)", "CAST('nan' AS DOUBLE)", with_exponent),
+    column="CAST({name} AS DOUBLE)",
+)  # fmt: skip
+_POSTGRESQL_LITERALS = literals(
+    "CAST('Infinity' AS float8)", "CAST('NaN' AS float8)", lambda value: f"CAST({value!r} AS float8)"
+)
+POSTGRESQL = Dialect("SQL (postgresql)", "postgresql", _POSTGRESQL_LITERALS)

@@ -4,7 +4,7 @@ import numpy as np
 
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST, VAR
-from fouriertree.model import Model
+from fouriertree.model import Model, sum_of_terms
 
 Token = tuple[int, int, float]
 
@@ -19,20 +19,11 @@ def whole_tree(model: Model) -> Expression:
     >>> print(whole_tree(Model((2.0, -1.0, -3.0), (parse("x0*x1"), parse("sin(x0)"), parse("1")))))
     2.0*(x0*x1) - sin(x0) - 3.0
     """
-    total: Expression | None = None
-    for coefficient, expression in zip(model.coefficients, map(folded, model.expressions), strict=True):
-        if total is None:
-            total = term(coefficient, expression)
-        elif sign(coefficient, expression) < 0.0:
-            total = total - term(-coefficient, expression)
-        else:
-            total = total + term(coefficient, expression)
-    return Expression.constant(0.0) if total is None else folded(total)
+    return folded(sum_of_terms(model.coefficients, map(folded, model.expressions), term, constant_or_one))
 
 
-def sign(coefficient: float, expression: Expression) -> float:
-    """Negative if the term is written with a minus sign in front."""
-    return coefficient * expression.constants[0] if expression.op[-1] == CONST else coefficient
+def constant_or_one(expression: Expression) -> float:
+    return expression.constants[0] if expression.op[-1] == CONST else 1.0
 
 
 def term(coefficient: float, expression: Expression) -> Expression:

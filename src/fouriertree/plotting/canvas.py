@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 #: points in a scatter plot; more only make the file large and the cloud opaque
@@ -31,10 +30,6 @@ def new_figure(width: float, height: float) -> Figure:
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
-
-
-def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
-    return new_figure(width, height).subplots() if ax is None else ax
 
 
 def writable_part(text: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.plotting import palette
-from fouriertree.plotting.canvas import axes_or_new, readable, without_glyph_warnings
+from fouriertree.plotting.canvas import new_figure, readable, without_glyph_warnings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,7 @@ def plot_front(equations: pd.DataFrame, chosen: int, ax: Axes | None = None, lab
     -------
     matplotlib.axes.Axes
     """
-    ax = axes_or_new(ax, 6.4, 4.6)
+    ax = new_figure(6.4, 4.6).subplots() if ax is None else ax
     complexity = equations["complexity"].to_numpy(dtype=float)
     losses = _losses(equations)
     values = np.concatenate(list(losses.values()))

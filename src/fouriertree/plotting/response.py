@@ -128,12 +128,10 @@ def draw_response(
         ax.scatter(x, np.asarray(y)[rows], s=7, alpha=0.3, color=palette.POINTS, edgecolors="none", zorder=1)
     # A constant feature has a grid of one value, which a line would not show.
     marker = "o" if len(dependence.grid) == 1 else ""
-    thin = dependence.curves[:CURVES]
+    grid, thin = dependence.grid, dependence.curves[:CURVES]
     if not (thin == thin[:1]).all():
-        ax.plot(
-            dependence.grid, thin.T, color=palette.CURVES, linewidth=0.6, alpha=0.45, marker=marker, zorder=2
-        )
-    ax.plot(dependence.grid, dependence.mean, color=palette.CHOSEN, linewidth=2.2, marker=marker, zorder=3)
+        ax.plot(grid, thin.T, color=palette.CURVES, linewidth=0.6, alpha=0.45, marker=marker, zorder=2)
+    ax.plot(grid, dependence.mean, color=palette.CHOSEN, linewidth=2.2, marker=marker, zorder=3)
     ax.set_xlabel(readable(name, 34), parse_math=False)
     ax.locator_params(axis="x", nbins=5)
 

@@ -71,9 +71,12 @@ def plot_tree(expression: Expression, names: Sequence[str] | None = None, ax: Ax
     left = min(node.x - node.width / 2 for node in nodes) - MARGIN
     right = max(node.x + node.width / 2 for node in nodes) + MARGIN
     bottom, top = min(node.y for node in nodes) - 0.8 - MARGIN, 0.8 + MARGIN
+    width, height = right - left, top - bottom
     if ax is None:
-        ax = _fitting_axes(right - left, top - bottom)
-    font = _font_size(ax, right - left, top - bottom)
+        figure = new_figure(width * LARGEST_FONT / 72, height * LARGEST_FONT / 72)
+        figure.set_layout_engine("none")
+        ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    font = _font_size(ax, width, height)
     ax.set(xlim=(left, right), ylim=(bottom, top))
     ax.set_axis_off()
     _draw(ax, nodes, font)
@@ -103,10 +106,9 @@ def _shifts(widths: Sequence[float], below: Sequence[tuple[int, ...]]) -> NDArra
     for i, width in enumerate(widths):
         merged: list[tuple[float, float]] = []
         for child in below[i]:
-            outline = outlines[child]
-            pairs = list(zip(merged, outline, strict=False))
+            pairs = zip(merged, outlines[child], strict=False)
             shifts[child] = max((right - left + GAP for (_, right), (left, _) in pairs), default=0.0)
-            merged = _joined(merged, outline, shifts[child])
+            merged = _joined(merged, outlines[child], shifts[child])
         if below[i]:
             centre = (shifts[below[i][0]] + shifts[below[i][-1]]) / 2
             shifts[list(below[i])] -= centre
@@ -140,12 +142,6 @@ def label_width(text: str) -> float:
     """Width of a node with this label, in font sizes."""
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
     return max(1.8, LETTER * (len(text) + wide) + PADDING)
-
-
-def _fitting_axes(width: float, height: float) -> Axes:
-    figure = new_figure(width * LARGEST_FONT / 72, height * LARGEST_FONT / 72)
-    figure.set_layout_engine("none")
-    return figure.add_axes((0.0, 0.0, 1.0, 1.0))
 
 
 def _font_size(ax: Axes, width: float, height: float) -> float:

@@ -3,8 +3,6 @@
 A new criterion is a function here, a row in CRITERIA, and a choice of the option `model_selection` in `fit/options.py`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -19,17 +17,6 @@ Criterion = Callable[[pd.DataFrame, Floats, NDArray[np.bool_]], Floats]
 NEAR_BEST = 1.5
 
 
-def description_length(table: pd.DataFrame, loss: Floats, eligible: NDArray[np.bool_]) -> Floats:
-    """The minimum description length."""
-    lengths: Floats = table["description_length"].to_numpy()
-    return lengths
-
-
-def smallest_loss(table: pd.DataFrame, loss: Floats, eligible: NDArray[np.bool_]) -> Floats:
-    """The smallest validation loss."""
-    return loss
-
-
 def steepest_fall(table: pd.DataFrame, loss: Floats, eligible: NDArray[np.bool_]) -> Floats:
     """The steepest fall of log(loss) per unit of complexity, among losses near the smallest one."""
     logs = np.log(np.maximum(loss, np.finfo(float).tiny))
@@ -38,9 +25,9 @@ def steepest_fall(table: pd.DataFrame, loss: Floats, eligible: NDArray[np.bool_]
 
 
 CRITERIA: dict[str, Criterion] = {
-    "mdl": description_length,
+    "mdl": lambda table, loss, eligible: table["description_length"].to_numpy(),
     "best": steepest_fall,
-    "accuracy": smallest_loss,
+    "accuracy": lambda table, loss, eligible: loss,
 }
 
 

@@ -1,7 +1,5 @@
 """From a candidate to an equation of the table: significant terms, refitted and snapped constants, canonical form."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -17,7 +15,7 @@ from fouriertree.expr.complexity import Complexity
 from fouriertree.model import Model, sum_of_terms
 from fouriertree.projection.refit import refit_constants
 from fouriertree.selection.snapping import ROWS as SNAPPING_ROWS
-from fouriertree.selection.snapping import snapped
+from fouriertree.selection.snapping import never, snapped
 from fouriertree.tolerances import ROUNDING
 
 Floats = NDArray[np.float64]
@@ -45,13 +43,8 @@ class Equation:
     may_have_pole: bool
     validation_errors: Floats = field(default_factory=lambda: np.zeros(0))
     worse_than_linear: bool = False  #: the full linear model is expected to predict better
-    preferred: bool = (
-        False  #: chosen although another description is shorter, which is worse than the linear model
-    )
-
-
-def never() -> bool:
-    return False
+    #: chosen although another description is shorter, which is worse than the linear model
+    preferred: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,31 +59,27 @@ class Finalizer:
 
     def __call__(self, candidate: Candidate, snap: bool = True) -> Equation | None:
         """The equation, with constants that fit all rows best; None if it is not finite on all of them."""
-        objective, positive = self.objective, self.objective.data.positive
+        objective = self.objective
         first = self._on_training_set(candidate, snap)
         before = objective.values([first])[0]
         if not np.isfinite(before).all():
             return None
-        final = (
-            first if self.out_of_time() else canonical(self._refitted(first, snap), self.primitives, positive)
-        )
+        final = first if self.out_of_time() else self._refitted(first, snap)
         if final.size != first.size and not self.out_of_time():
             # Snapped constants made another form possible, whose constants have not been refitted.
-            final = canonical(self._refitted(final, snap), self.primitives, positive)
+            final = self._refitted(final, snap)
         after = objective.values([final])[0]
         # A refit that made it worse, by rounding or by diverging, is taken back.
-        if not objective.mean_loss(after) <= max(
-            self._loss_ratio * objective.mean_loss(before), objective.exact
-        ):
+        limit = max(self._loss_ratio * objective.mean_loss(before), objective.exact)
+        if not objective.mean_loss(after) <= limit:
             final, after = first, before
         return self._equation(final, before, after)
 
     def _on_training_set(self, candidate: Candidate, snap: bool) -> Expression:
         """The candidate in canonical form, with constants that the validation set has not influenced."""
         objective = self.objective
-        kept, best = significant_terms(
-            objective, np.array(candidate.coefficients), list(candidate.expressions)
-        )
+        coefficients = np.array(candidate.coefficients)
+        kept, best = significant_terms(objective, coefficients, list(candidate.expressions))
         if objective.loss.logistic:
             # A factor of one would not be written down, and not be fitted.
             best = np.where(np.abs(best) == 1.0, (1.0 + 1e-9) * best, best)
@@ -102,15 +91,15 @@ class Finalizer:
         return whole
 
     def _refitted(self, expression: Expression, snap: bool) -> Expression:
-        return refitted(expression, self.objective, self.out_of_time, snap)
+        found = refitted(expression, self.objective, self.out_of_time, snap)
+        return canonical(found, self.primitives, self.objective.data.positive)
 
     @property
     def _loss_ratio(self) -> float:
         """The ratio of losses after and before the refit that snapping may cost."""
-        n = min(self.objective.data.n_rows, SNAPPING_ROWS)
-        return (
-            float(np.exp(2.0 * SNAPPING_NATS / n)) if self.objective.loss.squared else REWEIGHTED_LOSS_RATIO
-        )
+        if not self.objective.loss.squared:
+            return REWEIGHTED_LOSS_RATIO
+        return float(np.exp(2.0 * SNAPPING_NATS / min(self.objective.data.n_rows, SNAPPING_ROWS)))
 
     def _equation(self, final: Expression, before: Floats, after: Floats) -> Equation:
         """The row of the table; `before` and `after` are predictions of the first and of the final form."""
@@ -134,10 +123,9 @@ def refitted(
 ) -> Expression:
     """The expression with its constants fitted to all rows, and short ones where they do as well."""
     data, loss = objective.data, objective.loss
-    if loss.squared and not snap:
-        return refit_constants(expression, data.X, data.y, data.weights)
     if loss.squared:
-        return snapped(expression, data.X, data.y, data.weights, out_of_time)
+        rows = data.X, data.y, data.weights
+        return snapped(expression, *rows, out_of_time) if snap else refit_constants(expression, *rows)
     best, least = expression, np.inf
     for _ in range(REWEIGHTING_STEPS):
         if out_of_time():
@@ -165,8 +153,7 @@ def significant_terms(
     if objective.mean_square(data.y - best @ values[kept]) > objective.exact:
         return kept, best
     for i in sorted(kept, key=lambda i: -expressions[i].size):
-        fewer = [j for j in kept if j != i]
-        if fewer:
+        if fewer := [j for j in kept if j != i]:
             solution = least_squares(objective, values[fewer])
             if objective.mean_square(data.y - solution @ values[fewer]) <= objective.exact:
                 kept, best = fewer, solution

@@ -1,7 +1,5 @@
 """Linear models as candidates, and the full linear model (OLS) as the baseline of every equation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,18 +12,12 @@ from fouriertree.criteria.objective import Objective
 from fouriertree.data.training import TrainingData
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST
-from fouriertree.search.hybrid.linear import (
-    NOVELTY,
-    best_columns,
-    largest,
-    standardised,
-    weighted_differences,
-)
+from fouriertree.search.hybrid import linear
 from fouriertree.selection.finalize import Equation
 
 Floats = NDArray[np.float64]
 
-#: features that are looked at, those with the largest correlations, where there are more
+#: features that are looked at, those with the linear.largest correlations, where there are more
 MAX_FEATURES = 300
 #: rows per feature from which on the errors of the full linear model are informative
 ROWS_PER_FEATURE = 3
@@ -39,21 +31,17 @@ def linear_models(data: TrainingData, most_terms: int) -> list[Candidate]:
     Features are selected with all rows: where rows are few, the training set alone shows too little of weak effects.
     """
     near = correlated(data.X, data.y, data.weights)
-    order = near[best_columns(data.X[:, near], data.y, data.weights, most_terms - 1)].tolist()
+    order = near[linear.best_columns(data.X[:, near], data.y, data.weights, most_terms - 1)].tolist()
     rows = data.training
-    features = [Expression.variable(j) for j in order]
+    terms = [Expression.constant(1.0), *map(Expression.variable, order)]
     values = np.column_stack([np.ones(data.n_training), data.X[rows][:, order]])
-    return [
-        Candidate(
-            tuple(coefficients.tolist()), (Expression.constant(1.0), *features[: len(coefficients) - 1])
-        )
-        for coefficients in nested_fits(values, data.y[rows], data.weights[rows])
-    ]
+    fits = nested_fits(values, data.y[rows], data.weights[rows])
+    return [Candidate(tuple(fit.tolist()), tuple(terms[: len(fit)])) for fit in fits]
 
 
 def nested_fits(values: Floats, y: Floats, weights: Floats) -> list[Floats]:
     """Least-squares coefficients of the first two columns of `values` (n, k), of the first three, …, by one QR."""
-    roots, scales = np.sqrt(weights), largest(values)
+    roots, scales = np.sqrt(weights), linear.largest(values)
     Q, R = np.linalg.qr(roots[:, None] * (values / scales))
     projected = Q.T @ (roots * y)
     # lstsq and not a triangular solve: features may be nearly collinear on the training set alone.
@@ -64,10 +52,10 @@ def nested_fits(values: Floats, y: Floats, weights: Floats) -> list[Floats]:
 
 
 def correlated(X: Floats, y: Floats, weights: Floats) -> NDArray[np.intp]:
-    """The features of X (n, p) with the largest correlations with y, in their order."""
+    """The features of X (n, p) with the linear.largest correlations with y, in their order."""
     if X.shape[1] <= MAX_FEATURES:
         return np.arange(X.shape[1])
-    scaled = X / largest(X)
+    scaled = X / linear.largest(X)
     centred = scaled - np.average(scaled, axis=0, weights=weights)
     products = np.abs((weights * (y - np.average(y, weights=weights))) @ centred)
     lengths = np.sqrt(weights @ np.square(centred))
@@ -107,12 +95,15 @@ def full_linear_model(objective: Objective) -> FullLinearModel | None:
     n = effective_rows(data.X, data.y, data.weights)
     if not objective.loss.squared or data.n_features > min(MAX_FEATURES, n / ROWS_PER_FEATURE):
         return None
-    features, target = standardised(data.X, data.weights), weighted_differences(data.y, data.weights)
+    features, target = (
+        linear.standardised(data.X, data.weights),
+        linear.weighted_differences(data.y, data.weights),
+    )
     variance = float(target @ target)
     if variance == 0.0:
         return None
     values, vectors = np.linalg.eigh(features.T @ features)
-    independent = values > NOVELTY**2
+    independent = values > linear.NOVELTY**2
     basis = features @ (vectors[:, independent] / np.sqrt(values[independent]))
     errors = target - basis @ (basis.T @ target)
     return FullLinearModel(float(errors @ errors) / variance, 1 + basis.shape[1], n)
@@ -120,12 +111,11 @@ def full_linear_model(objective: Objective) -> FullLinearModel | None:
 
 def compared_with_linear(equations: Sequence[Equation], full: FullLinearModel) -> list[Equation]:
     """The same equations, marked where the full linear model is better."""
-
-    def is_worse(equation: Equation) -> bool:
-        n_parameters = int(np.count_nonzero(equation.model.expression.op == CONST))
-        return full.beats(1.0 - equation.r2, n_parameters)
-
-    return [replace(equation, worse_than_linear=is_worse(equation)) for equation in equations]
+    n_parameters = [int(np.count_nonzero(equation.model.expression.op == CONST)) for equation in equations]
+    return [
+        replace(equation, worse_than_linear=full.beats(1.0 - equation.r2, n))
+        for equation, n in zip(equations, n_parameters, strict=True)
+    ]
 
 
 def effective_rows(X: Floats, y: Floats, weights: Floats) -> float:

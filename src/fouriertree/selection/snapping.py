@@ -1,25 +1,14 @@
 """Snapping: constants such as 2, 1/2, π or 9.81 replace fitted ones where that shortens the description."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import isfinite, log
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fouriertree.criteria.code_lengths import (
-    NATS_PER_COMPLEXITY,
-    NOISY,
-    NOISY_WEIGHT,
-    SCALED_FEATURE,
-    ShortConstant,
-    constant_code_length,
-    constants_of_linear_terms,
-    feature_code_length,
-    short_constants,
-)
+from fouriertree.criteria import code_lengths
+from fouriertree.criteria.code_lengths import ShortConstant
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import USER_OPCODE_START
 from fouriertree.projection.refit import ConstantFit, free_constants
@@ -33,12 +22,12 @@ STANDARD_ERRORS, EXACT_MOVE = 4.0, 1e-7
 ROWS = 1000
 
 
+def never() -> bool:
+    return False
+
+
 def snapped(
-    expression: Expression,
-    X: Floats,
-    y: Floats,
-    weights: Floats,
-    out_of_time: Callable[[], bool] = lambda: False,
+    expression: Expression, X: Floats, y: Floats, weights: Floats, out_of_time: Callable[[], bool] = never
 ) -> Expression:
     """The expression with short constants where its description gets shorter, and the others refitted.
 
@@ -57,11 +46,16 @@ def snapped(
             return expression
         variance = float(np.sum(np.square(roots * (y - np.average(y, weights=roots**2))))) or 1.0
         unexplained = loss * length2 / variance
-        weight = 1.0 if unexplained <= NOISY else NOISY_WEIGHT
+        weight = 1.0 if unexplained <= code_lengths.NOISY else code_lengths.NOISY_WEIGHT
         explained = max(0.0, -log(max(unexplained, EXACT_SQUARES)))
-        lengths = _Lengths.of(fit.expression, len(y), explained)
+        fitted = code_lengths.constant_code_length(len(y), explained)
+        # What the coefficient zero saves: a feature, or at least the shortest term that is not linear.
+        feature = code_lengths.feature_code_length(len(y), explained)
+        term = code_lengths.SCALED_FEATURE * code_lengths.NATS_PER_COMPLEXITY + fitted
+        linear = code_lengths.constants_of_linear_terms(fit.expression)
+        zero = [feature if i in linear else term for i in range(expression.size)]
         tried: set[int] = set()
-        while not out_of_time() and (choice := _choice(fit, loss, tried, lengths)) is not None:
+        while not out_of_time() and (choice := _choice(fit, loss, tried, fitted, zero)) is not None:
             i, short, saving = choice
             tried.add(i)
             new, new_loss = _fixed(fit, i, short.value).refitted()
@@ -69,25 +63,6 @@ def snapped(
             if _length_of_errors(len(y), loss, new_loss) < (weight * saving if short.value else saving):
                 fit, loss = new, new_loss
     return fit.expression
-
-
-@dataclass(frozen=True)
-class _Lengths:
-    """Code lengths of what snapping can save: a fitted constant, and a term whose coefficient is zero."""
-
-    fitted: float
-    term: float
-    feature: float
-    linear: set[int]  #: positions of the intercept and of the coefficients of features
-
-    @classmethod
-    def of(cls, expression: Expression, n: int, explained: float) -> _Lengths:
-        fitted, feature = constant_code_length(n, explained), feature_code_length(n, explained)
-        term = SCALED_FEATURE * NATS_PER_COMPLEXITY + fitted  # the shortest one that is not linear
-        return cls(fitted, term, feature, constants_of_linear_terms(expression))
-
-    def saved_by_zero(self, i: int) -> float:
-        return self.feature if i in self.linear else self.term
 
 
 def _fixed(fit: ConstantFit, i: int, value: float) -> ConstantFit:
@@ -105,9 +80,12 @@ def _length_of_errors(n: int, before: float, after: float) -> float:
 
 
 def _choice(
-    fit: ConstantFit, loss: float, tried: set[int], lengths: _Lengths
+    fit: ConstantFit, loss: float, tried: set[int], fitted: float, zero: Sequence[float]
 ) -> tuple[int, ShortConstant, float] | None:
-    """The constant with the largest saving, the short one for it, and the nats that it saves."""
+    """The constant with the largest saving, the short one for it, and the nats that it saves.
+
+    `fitted` is the code length of a fitted constant, `zero` what a zero in place of each token saves.
+    """
     positions = np.flatnonzero(fit.free)
     if not len(positions):
         return None
@@ -120,9 +98,9 @@ def _choice(
         if not isfinite(tolerance):
             continue
         if abs(value) <= tolerance and i not in fit.exponents:
-            return i, ShortConstant(0.0, 0.0), lengths.saved_by_zero(i)
-        for short in short_constants(value, tolerance):
-            saving = lengths.fitted - short.length
+            return i, ShortConstant(0.0, 0.0), zero[i]
+        for short in code_lengths.short_constants(value, tolerance):
+            saving = fitted - short.length
             if saving > 0.0 and (best is None or saving > best[2]):
                 best = i, short, saving
     return best

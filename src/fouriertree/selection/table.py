@@ -1,7 +1,5 @@
 """The table of equations: the Pareto front of finalized candidates, and the chosen row."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -104,8 +102,10 @@ def front_of(equations: Sequence[Equation], objective: Objective) -> list[Equati
             return False
         if equation.may_have_pole:
             # Beside a pole, one row that was fitted proves nothing; rows of the validation set can.
-            ratio = POLE_LOSS_RATIO
-            return equation.loss <= exact or equation.validation_loss <= ratio * simpler.validation_loss
+            return (
+                equation.loss <= exact
+                or equation.validation_loss <= POLE_LOSS_RATIO * simpler.validation_loss
+            )
         return not equation.validation_loss > tolerance * simpler.validation_loss
 
     return pareto_front(equations, lambda e: e.complexity, lambda e: e.loss, improves)
@@ -119,19 +119,13 @@ def validation_tolerance(objective: Objective) -> float:
 # As text --------------------------------------------------------------------------------------------------------
 def table_cells(equations: pd.DataFrame, chosen: int) -> list[tuple[str, ...]]:
     """The table as text: (rows, columns), the chosen row marked."""
-    return [
-        (
-            CHOSEN if i == chosen else "",
-            str(i),
-            str(row.n_terms),
-            str(row.complexity),
-            f"{row.loss:.3g}",
-            "" if np.isnan(row.validation_loss) else f"{row.validation_loss:.3g}",
-            f"{round(row.r2, 6) + 0.0:.6f}",  # adding zero turns -0 into 0
-            printable(row.equation),
-        )
-        for i, row in enumerate(equations.itertuples())
-    ]
+    lines: list[tuple[str, ...]] = []
+    for i, row in enumerate(equations.itertuples()):
+        validation = "" if np.isnan(row.validation_loss) else f"{row.validation_loss:.3g}"
+        r2 = f"{round(row.r2, 6) + 0.0:.6f}"  # adding zero turns -0 into 0
+        numbers = str(i), str(row.n_terms), str(row.complexity), f"{row.loss:.3g}", validation, r2
+        lines.append((CHOSEN if i == chosen else "", *numbers, printable(row.equation)))
+    return lines
 
 
 def table_text(equations: pd.DataFrame, chosen: int) -> str:

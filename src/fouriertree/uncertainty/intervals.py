@@ -1,13 +1,13 @@
 """Intervals of predictions and parameters: split conformal, or in closed form from a linearization."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import ceil
+from typing import Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
 
 from fouriertree.engine.gradients import value_and_slopes
 from fouriertree.expr import Expression
@@ -74,13 +74,6 @@ def min_scores_for(level: float) -> int:
     return ceil(level / (1.0 - level) - CEILING_TOLERANCE)
 
 
-def validation_scores(
-    expression: Expression, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None, training: NDArray[np.bool_]
-) -> Floats:
-    """Absolute errors on the validation set, with the constants refitted to the training set by least squares."""
-    return _absolute_errors(expression, as_rows(X, y, weights), ~training)
-
-
 def cross_validation_scores(
     expression: Expression,
     X: ArrayLike,
@@ -129,7 +122,7 @@ def calibration_scores(
         Coverage of the bounds: a validation set too small for it gives leave-one-out scores of all rows instead.
     """
     if np.count_nonzero(~training) >= min_scores_for(level):
-        return validation_scores(expression, X, y, weights, training)
+        return _absolute_errors(expression, as_rows(X, y, weights), ~training)
     return cross_validation_scores(expression, X, y, weights)
 
 
@@ -213,7 +206,7 @@ class _Linearization:
     variance: float  #: of the noise in a row of mean weight
 
     @classmethod
-    def of(cls, model: Model, X: Floats, y: Floats, weights: Floats) -> _Linearization:
+    def of(cls, model: Model, X: Floats, y: Floats, weights: Floats) -> Self:
         used = weights > 0.0
         X, y, weights = X[used], y[used], weights[used]
         roots = np.sqrt(weights / weights.mean())
@@ -229,14 +222,10 @@ class _Linearization:
         return cls(parameters, norms, directions[nonzero], singular_values[nonzero], freedom, variance)
 
     def quantile(self, level: float) -> float:
-        from scipy.stats import t
-
+        """Of Student's t distribution, two-sided."""
         _check_level(level)
-        return (
-            float(t.ppf(0.5 + 0.5 * level, self.degrees_of_freedom))
-            if self.degrees_of_freedom > 0
-            else np.inf
-        )
+        freedom = self.degrees_of_freedom
+        return float(stdtrit(freedom, 0.5 + 0.5 * level)) if freedom > 0 else np.inf
 
     def variance_along(self, slopes: Floats) -> Floats:
         """Variance of Σ slopes·parameters for every column of (p, n): infinite where it is not identified."""

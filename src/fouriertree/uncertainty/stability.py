@@ -1,6 +1,6 @@
 """Stability of the terms and forms of a Pareto front under bootstrap resampling of the rows."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,8 @@ from fouriertree.uncertainty.intervals import as_rows
 Front = Sequence[tuple[bool, Model]]
 Fit = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], int], Front]
 Key = tuple[Any, ...]
+#: from an equation to (structure, text) of its parts
+Parts = Callable[[Model], list[tuple[Key, str]]]
 
 DIGITS = 6
 COLUMNS = ("chosen", "share_chosen", "share_front")
@@ -114,34 +116,26 @@ def frequencies(front: Front, refits: Sequence[Front], requested: int) -> Stabil
     """Fractions of the refits that contain the terms and forms of a front."""
     # The chosen equation first: of a term in several equations, its constants are shown.
     ordered = sorted(front, key=lambda row: not row[0])
-    terms = [(key, text, chosen) for chosen, model in ordered for key, text in _terms(model)]
-    forms = [(form_key(model), model.text(DIGITS), chosen) for chosen, model in front]
-    term_keys = [_keys(refit, lambda model: (key for key, _ in _terms(model))) for refit in refits]
-    form_keys = [_keys(refit, lambda model: [form_key(model)]) for refit in refits]
-    return Stability(
-        _table("term", terms, term_keys), _table("form", forms, form_keys), len(refits), requested
-    )
+    terms, forms = _table("term", _terms, ordered, refits), _table("form", _form, front, refits)
+    return Stability(terms, forms, len(refits), requested)
 
 
-def _keys(front: Front, keys: Callable[[Model], Iterable[Key]]) -> tuple[set[Key], set[Key]]:
-    """Structures in the chosen equation, and in any."""
-    anywhere = {key for _, model in front for key in keys(model)}
-    return {key for chosen, model in front if chosen for key in keys(model)}, anywhere
-
-
-def _table(
-    name: str, rows: list[tuple[Key, str, bool]], refits: list[tuple[set[Key], set[Key]]]
-) -> pd.DataFrame:
-    """Rows of equal structure merged, with the fractions of refits that contain it."""
+def _table(name: str, parts_of: Parts, front: Front, refits: Sequence[Front]) -> pd.DataFrame:
+    """Parts of equal structure merged, with the fractions of refits that contain it."""
     merged: dict[Key, tuple[str, bool]] = {}
-    for key, text, chosen in rows:
-        first_text, any_chosen = merged.get(key, (text, False))
-        merged[key] = first_text, any_chosen or chosen
-    n = len(refits)
-    cells = [
-        (text, chosen, *(sum(key in refit[k] for refit in refits) / n if n else np.nan for k in (0, 1)))
-        for key, (text, chosen) in merged.items()
-    ]
+    for chosen, model in front:
+        for key, text in parts_of(model):
+            first_text, any_chosen = merged.get(key, (text, False))
+            merged[key] = first_text, any_chosen or chosen
+    parts = [[(chosen, key) for chosen, model in refit for key, _ in parts_of(model)] for refit in refits]
+    in_chosen = [{key for chosen, key in refit if chosen} for refit in parts]
+    on_front = [{key for _, key in refit} for refit in parts]
+
+    def share(key: Key, refits: list[set[Key]]) -> float:
+        return sum(key in refit for refit in refits) / len(refits) if refits else np.nan
+
+    rows = merged.items()
+    cells = [(text, chosen, share(key, in_chosen), share(key, on_front)) for key, (text, chosen) in rows]
     return pd.DataFrame(cells, columns=[name, *COLUMNS])
 
 
@@ -151,9 +145,10 @@ def _terms(model: Model) -> list[tuple[Key, str]]:
     return [(structure(term), Model((c,), (term,), model.names).text(DIGITS)) for c, term in parts]
 
 
-def form_key(model: Model) -> Key:
-    """The structure of an equation: its terms in any order."""
-    return tuple(sorted((structure(term) for term in model.expressions), key=repr))
+def _form(model: Model) -> list[tuple[Key, str]]:
+    """The same of the whole equation: the structures of its terms in any order."""
+    terms = sorted((structure(term) for term in model.expressions), key=repr)
+    return [(tuple(terms), model.text(DIGITS))]
 
 
 def structure(expression: Expression) -> Key:

@@ -12,6 +12,8 @@ from fouriertree.uncertainty.certificate.rounding import Floats
 
 #: up to this many features, all corners are probed
 MAX_CORNER_FEATURES = 6
+#: random points of the whole box that are probed first, and boxes that are probed in later steps
+RANDOM_POINTS, PROBED_BOXES = 200, 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +74,10 @@ class Boxes:
         relative: Floats = (0.5 * self.upper - 0.5 * self.lower) / np.where(widths > 0.0, widths, 1.0)
         return relative
 
+    def splittable_widths(self, whole: Boxes) -> Floats:
+        """Relative widths, 0 where there is no float between the ends."""
+        return np.where(self.can_split(), self.relative_widths(whole), 0.0)
+
     def halves(self, columns: NDArray[np.intp]) -> Boxes:
         """Both halves of every box, bisected in one feature each; at zero if that is inside, often a pole."""
         rows = np.arange(len(self))
@@ -81,6 +87,12 @@ class Boxes:
         upper, lower = self.upper.copy(), self.lower.copy()
         upper[rows, columns], lower[rows, columns] = cut, cut
         return Boxes(np.concatenate([self.lower, lower]), np.concatenate([upper, self.upper]))
+
+    def some_probes(self, columns: Sequence[int], rng: np.random.Generator, whole: Boxes) -> Floats:
+        """Points of at most PROBED_BOXES boxes, evenly spaced; of the whole box, random points, too."""
+        if len(self) <= PROBED_BOXES:
+            return self.probes(columns, rng, RANDOM_POINTS if self is whole else 0)
+        return self.take(np.linspace(0, len(self) - 1, PROBED_BOXES).astype(int)).probes(columns, rng)
 
     def probes(self, columns: Sequence[int], rng: np.random.Generator, n_random: int = 0) -> Floats:
         """Points of the boxes: centres, ends, corners for few features, and random points."""

@@ -1,15 +1,16 @@
 """Whether an expression is finite everywhere in a box: proved, refuted by a point, or undecided."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fouriertree.expr import Expression
+from fouriertree.io.strict_json import plain
 from fouriertree.uncertainty.certificate.boxes import Boxes
-from fouriertree.uncertainty.certificate.enclose import enclose_parts
+from fouriertree.uncertainty.certificate.enclose import enclose_parts, value_range
 from fouriertree.uncertainty.certificate.faults import (
     Brackets,
     Tokens,
@@ -19,14 +20,10 @@ from fouriertree.uncertainty.certificate.faults import (
     faults_on,
 )
 from fouriertree.uncertainty.certificate.interval import Bools
-from fouriertree.uncertainty.certificate.ranges import value_range
-from fouriertree.uncertainty.certificate.rounding import Floats
 
 Verdict = Literal["proved", "fails", "undecided"]
 Place = dict[str, float | tuple[float, float]]
 
-#: random points of the whole box that are probed first, and boxes that are probed in later steps
-RANDOM_POINTS, PROBED_BOXES = 200, 64
 #: boxes that are bisected further when there are too many for all, and the fraction of the budget for them
 FOLLOWED, EXTRA = 16, 0.25
 #: boxes that can be neither bisected nor excluded, after which the proof stops
@@ -83,17 +80,8 @@ class Certificate:
         return self.text()
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "verdict": self.verdict,
-            "box": {name: list(ends) for name, ends in self.box.items()},
-            "where": {name: list(at) if isinstance(at, tuple) else at for name, at in self.where.items()},
-            "operator": self.operator,
-            "part": self.part,
-            "range": None if self.range is None else list(self.range),
-            "reason": self.reason,
-            "n_boxes": self.n_boxes,
-            "text": self.text(),
-        }
+        data: dict[str, Any] = plain(asdict(self))
+        return data | {"text": self.text()}
 
 
 @np.errstate(all="ignore")
@@ -120,25 +108,20 @@ def certify(
     >>> print(certify(parse("2 + 1/(x0 - 0.3)"), [[-1.0, 1.0]]))
     Fails at x0 = 0.3: division by zero in 1/(x0 - 0.3).
     """
-    whole = checked_box(expression, box)
-    return _Proof(expression, whole, column_labels(whole, names), max_boxes).run()
+    return _Proof(expression, *checked(expression, box, names), max_boxes).run()
 
 
-def checked_box(expression: Expression, box: ArrayLike) -> Boxes:
+def checked(
+    expression: Expression, box: ArrayLike, names: Sequence[str] | None
+) -> tuple[Boxes, tuple[str, ...]]:
+    """The box, and the names of its features."""
     whole = Boxes.of(box)
-    if expression.columns and expression.columns[-1] >= whole.lower.shape[1]:
-        last, n = expression.columns[-1], whole.lower.shape[1]
-        raise ValueError(f"the expression uses feature x{last}, but the box has {n} feature(s)")
-    return whole
-
-
-def column_labels(whole: Boxes, names: Sequence[str] | None) -> tuple[str, ...]:
     n = whole.lower.shape[1]
-    if names is None:
-        return tuple(f"x{i}" for i in range(n))
-    if len(names) != n:
+    if expression.columns and (last := expression.columns[-1]) >= n:
+        raise ValueError(f"the expression uses feature x{last}, but the box has {n} feature(s)")
+    if names is not None and len(names) != n:
         raise ValueError(f"there are {len(names)} names, but the box has {n} feature(s)")
-    return tuple(map(str, names))
+    return whole, tuple(f"x{i}" for i in range(n)) if names is None else tuple(map(str, names))
 
 
 class _Proof:
@@ -163,9 +146,9 @@ class _Proof:
             self.n_boxes += len(boxes)
             self.safe.append(boxes.take(faults < 0))
             boxes, faults = boxes.take(faults >= 0), faults[faults >= 0]
-            boxes, faults = self._without_stuck(boxes, faults)
-            if not following and self._too_many(boxes):
-                following = True
+            stuck = np.asarray(~self._cuttable(boxes, faults).any(axis=1))
+            boxes, faults = self._without(boxes, faults, stuck)
+            following = following or self._too_many(boxes)
             if following:
                 boxes, faults = self._followed(boxes, faults)
             if self.n_boxes > (1.0 + EXTRA) * self.max_boxes:
@@ -187,14 +170,13 @@ class _Proof:
         chosen = np.zeros(len(boxes), bool)
         chosen[np.argsort(-values, kind="stable")[: FOLLOWED // 2]] = True
         chosen[np.linspace(0, len(boxes) - 1, FOLLOWED // 2).astype(int)] = True
-        self.left.append((boxes.take(~chosen), faults[~chosen]))
-        return boxes.take(chosen), faults[chosen]
+        return self._without(boxes, faults, ~chosen)
 
-    def _without_stuck(self, boxes: Boxes, faults: Tokens) -> tuple[Boxes, Tokens]:
-        stuck = np.asarray(~self._cuttable(boxes, faults).any(axis=1))
-        if stuck.any():
-            self.left.append((boxes.take(stuck), faults[stuck]))
-        return boxes.take(~stuck), faults[~stuck]
+    def _without(self, boxes: Boxes, faults: Tokens, left: Bools) -> tuple[Boxes, Tokens]:
+        """The boxes but for those that are left undecided."""
+        if left.any():
+            self.left.append((boxes.take(left), faults[left]))
+        return boxes.take(~left), faults[~left]
 
     def _cuttable(self, boxes: Boxes, faults: Tokens) -> Bools:
         return self.used[faults] & boxes.can_split()
@@ -206,44 +188,35 @@ class _Proof:
     # results -----------------------------------------------------------------------------------
     def _failure(self, boxes: Boxes) -> Certificate | None:
         """A point of these boxes that fails, or a pole between two of them."""
-        if len(boxes) > PROBED_BOXES:
-            boxes = boxes.take(np.linspace(0, len(boxes) - 1, PROBED_BOXES).astype(int))
-        points = boxes.probes(self.columns, self.rng, RANDOM_POINTS if boxes is self.whole else 0)
+        points = boxes.some_probes(self.columns, self.rng, self.whole)
         faults = faults_at(self.expression, points)
         if (broken := np.flatnonzero(faults >= 0)).size:
-            token = int(faults[broken[0]])
-            return self._made("fails", self._at(points[broken[0]]), token)
+            point = points[broken[0]]
+            at: Place = {self.names[c]: float(point[c]) for c in self.columns}
+            return self._made("fails", at, int(faults[broken[0]]))
         pole = crossing(self.expression, points, self.jumps)
-        return None if pole is None else self._made("fails", self._near(pole.box), pole.token)
+        return None if pole is None else self._made("fails", self._near(pole[1]), pole[0])
 
     def _undecided(self) -> Certificate:
         boxes = Boxes.join([boxes for boxes, _ in self.left])
         faults = np.concatenate([faults for _, faults in self.left])
         sizes = np.where(self.used[faults], boxes.relative_widths(self.whole), 0.0).sum(axis=1)
         i = int(sizes.argmin())
-        where: Place = {**self._between(boxes.take(slice(i, i + 1)))}
-        return self._made("undecided", where, int(faults[i]))
+        return self._made("undecided", {**self._between(boxes.take(slice(i, i + 1)))}, int(faults[i]))
 
     def _proved(self) -> Certificate:
-        found = value_range(self.expression, Boxes.join(self.safe))
-        return replace(self._made("proved", {}, None), range=found)
+        found, ends = value_range(self.expression, Boxes.join(self.safe)), self._between(self.whole)
+        return Certificate("proved", ends, {}, None, None, found, "", self.n_boxes)
 
-    def _made(self, verdict: Verdict, where: Place, token: int | None) -> Certificate:
-        ends = self._between(self.whole)
-        if token is None:
-            return Certificate(verdict, ends, where, None, None, None, "", self.n_boxes)
-        part = self.expression.subtree(token)
+    def _made(self, verdict: Verdict, where: Place, token: int) -> Certificate:
+        part, ends = self.expression.subtree(token), self._between(self.whole)
         if part.size == 1:
             name, fault = "number", "a value that is not finite"
         else:
             row = part.primitives.by_opcode(int(part.op[-1]))
             name, fault = row.name, row.fault
-        return Certificate(
-            verdict, ends, where, name, part.text(self.names, DIGITS), None, fault, self.n_boxes
-        )
-
-    def _at(self, point: Floats) -> Place:
-        return {self.names[c]: float(point[c]) for c in self.columns}
+        text = part.text(self.names, DIGITS)
+        return Certificate(verdict, ends, where, name, text, None, fault, self.n_boxes)
 
     def _between(self, box: Boxes) -> dict[str, tuple[float, float]]:
         lows, highs = box.lower[0].tolist(), box.upper[0].tolist()

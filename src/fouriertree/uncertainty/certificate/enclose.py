@@ -1,8 +1,8 @@
-"""Bounds of every subtree of an expression, on many boxes at once."""
+"""Bounds of an expression and of all its subtrees, on many boxes at once or on all of them together."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 
@@ -13,6 +13,11 @@ from fouriertree.uncertainty.certificate.boxes import Boxes
 from fouriertree.uncertainty.certificate.interval import Interval
 
 Known = tuple[Callable[[Interval], Interval], int]
+
+#: tolerance of the bounds of all values, relative to the range of computed values
+TOLERANCE = 0.01
+#: boxes narrower than this, relative to all of them, are not bisected, and limit of boxes
+SMALLEST, MAX_BOXES = 1e-6, 4000
 
 
 def enclose(expression: Expression, boxes: Boxes) -> Interval:
@@ -56,11 +61,6 @@ class Plan:
     children: tuple[tuple[int, ...], ...]
     known: dict[int, Known]
 
-    @property
-    def jumps(self) -> list[tuple[int, int]]:
-        """(token, its argument) where pdiv(u, |u|) jumps at the zeros of u."""
-        return [(i, argument) for i, (function, argument) in self.known.items() if function is interval.side]
-
 
 @lru_cache(maxsize=64)
 def plan_of(expression: Expression) -> Plan:
@@ -71,7 +71,11 @@ def plan_of(expression: Expression) -> Plan:
 
 def _known(expression: Expression, i: int, left: int, right: int) -> Known | None:
     """A token as a function of one argument: u·u = u², u·u² = u³ bit for bit, and pdiv(u, |u|), the sign of u."""
-    code, same = int(expression.op[i]), partial(_same, expression)
+    code = int(expression.op[i])
+
+    def same(one: int, other: int) -> bool:
+        return expression.subtree(one) == expression.subtree(other)
+
     if code == MUL and same(left, right):
         return interval.square, left
     if code == MUL and expression.op[right] == SQUARE and same(left, right - 1):
@@ -83,5 +87,36 @@ def _known(expression: Expression, i: int, left: int, right: int) -> Known | Non
     return None
 
 
-def _same(expression: Expression, i: int, j: int) -> bool:
-    return expression.subtree(i) == expression.subtree(j)
+@np.errstate(all="ignore")
+def value_range(expression: Expression, boxes: Boxes, max_boxes: int = MAX_BOXES) -> tuple[float, float]:
+    """Bounds of the values on all of the boxes together.
+
+    >>> from fouriertree.expr import parse
+    >>> low, high = value_range(parse("x0*(1 - x0)"), Boxes.of([[0.0, 1.0]]))
+    >>> -0.01 < low <= 0.0, 0.25 <= high < 0.26
+    (True, True)
+    """
+    columns = list(expression.columns)
+    whole = Boxes(boxes.lower.min(axis=0, keepdims=True), boxes.upper.max(axis=0, keepdims=True))
+    rng = np.random.default_rng(0)
+    outer_low, outer_high, inner_low, inner_high = np.inf, -np.inf, np.inf, -np.inf
+    n_boxes = 0
+    while len(boxes):
+        widths = boxes.splittable_widths(whole)[:, columns]
+        found = enclose(expression, boxes)
+        n_boxes += len(boxes)
+        values = expression.evaluate(boxes.probes(columns, rng) if len(boxes) < 100 else boxes.centres)
+        if (values := values[np.isfinite(values)]).size:
+            inner_low, inner_high = min(inner_low, float(values.min())), max(inner_high, float(values.max()))
+        slack = TOLERANCE * max(inner_high - inner_low, 0.0)
+        loose = (found.lower < inner_low - slack) | (found.upper > inner_high + slack) | found.undefined
+        loose &= (widths > SMALLEST).any(axis=1)
+        if n_boxes + 2 * np.count_nonzero(loose) > max_boxes:
+            loose[:] = False
+        tight = ~loose
+        outer_low = float(np.min(found.lower[tight], initial=outer_low))
+        outer_high = float(np.max(found.upper[tight], initial=outer_high))
+        boxes = boxes.take(loose)
+        if len(boxes):
+            boxes = boxes.halves(np.array(columns)[widths[loose].argmax(axis=1)])
+    return outer_low, outer_high

@@ -1,7 +1,6 @@
 """Operators that are not finite: on boxes by bounds, at points by evaluation."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from fouriertree.expr.opcodes import CONST, VAR
 from fouriertree.expr.templates import filled_in
 from fouriertree.uncertainty.certificate.boxes import Boxes
 from fouriertree.uncertainty.certificate.enclose import enclose, plan_of
-from fouriertree.uncertainty.certificate.interval import Bools, Interval
+from fouriertree.uncertainty.certificate.interval import Bools, Interval, side
 from fouriertree.uncertainty.certificate.rounding import Floats
 
 Tokens = NDArray[np.intp]
@@ -95,31 +94,21 @@ def columns_of_parts(expression: Expression, n_columns: int) -> Bools:
 
 
 # poles between points --------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Crossing:
-    """A box, as thin as floats allow, in which a denominator has a zero."""
-
-    token: int
-    box: Boxes
-
-
 def must_not_vanish(expression: Expression) -> Iterator[tuple[int, Expression]]:
     """(token of an operator, a subtree whose zeros are its poles)."""
     for i, code in enumerate(expression.op.tolist()):
         if code in (CONST, VAR):
             continue
         row, children = expression.primitives.by_opcode(code), expression.children(i)
-        if row.pole is None or not row.pole.may_occur(_number(expression, children[-1]), unknown=False):
+        last = children[-1]
+        number = float(expression.const[last]) if expression.op[last] == CONST else None
+        if row.pole is None or not row.pole.may_occur(number, unknown=False):
             continue
         if row.pole.argument is None:
             yield i, filled_in(row.pole.zero, row, [expression.subtree(k) for k in children])
         else:
             factors = _factors(expression, children[row.pole.argument])
             yield from ((i, expression.subtree(factor)) for factor in factors)
-
-
-def _number(expression: Expression, i: int) -> float | None:
-    return float(expression.const[i]) if expression.op[i] == CONST else None
 
 
 def _factors(expression: Expression, i: int) -> Iterator[int]:
@@ -141,32 +130,32 @@ def continuous_on(expression: Expression, boxes: Boxes) -> Bools:
         if row is not None and row.jump is not None:
             arguments = [expression.subtree(k) for k in children[i]]
             found &= ~enclose(filled_in(row.jump, row, arguments), boxes).has_zero
-    for _, argument in plan_of(expression).jumps:
-        found &= ~enclose(expression.subtree(argument), boxes).has_zero
+    for function, argument in plan_of(expression).known.values():
+        if function is side:  # pdiv(u, |u|) jumps at the zeros of u
+            found &= ~enclose(expression.subtree(argument), boxes).has_zero
     return found
 
 
-def crossing(expression: Expression, points: Floats, jumps: Brackets) -> Crossing | None:
+def crossing(expression: Expression, points: Floats, jumps: Brackets) -> tuple[int, Boxes] | None:
     """A pole that lies between two of the points: a denominator that is positive at one and negative at the other.
 
+    The token of the operator, and a box, as thin as floats allow, in which the denominator has a zero.
     Bisections of the same expression share `jumps`, the brackets that are known to end at a jump and not at a zero.
     """
     for token, part in must_not_vanish(expression):
-        values = enclose(part, Boxes.points(points))
-        known = ~(values.undefined | values.pole)
-        above, below = (
-            np.flatnonzero(known & (values.lower > 0.0)),
-            np.flatnonzero(known & (values.upper < 0.0)),
-        )
-        if above.size and below.size:
-            box = _bisected(part, points[above[0]], points[below[0]], jumps)
-            if box is None:
-                continue
-            inside = enclose(part, box)
-            # A continuous function that changes its sign has a zero; one with a pole or a jump may have none.
-            if inside.safe[0] and continuous_on(part, box)[0]:
-                return Crossing(token, box)
+        above, below = positive_and_negative(part, points)
+        box = _bisected(part, above[0], below[0], jumps) if len(above) and len(below) else None
+        # A continuous function that changes its sign has a zero; one with a pole or a jump may have none.
+        if box is not None and enclose(part, box).safe[0] and continuous_on(part, box)[0]:
+            return token, box
     return None
+
+
+def positive_and_negative(expression: Expression, points: Floats) -> tuple[Floats, Floats]:
+    """The points where the expression is proved positive, and those where it is proved negative."""
+    found = enclose(expression, Boxes.points(points))
+    known = ~(found.undefined | found.pole)
+    return points[known & (found.lower > 0.0)], points[known & (found.upper < 0.0)]
 
 
 def _bisected(part: Expression, above: Floats, below: Floats, jumps: Brackets) -> Boxes | None:

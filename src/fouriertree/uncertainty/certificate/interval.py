@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,14 +41,7 @@ class Interval:
 
     @classmethod
     def between(cls, lower: ArrayLike, upper: ArrayLike) -> Interval:
-        low, high = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
-        unknown = np.isnan(low) | np.isnan(high)
-        return cls(
-            np.where(unknown, -np.inf, low),
-            np.where(unknown, np.inf, high),
-            unknown,
-            np.zeros(low.shape, bool),
-        )
+        return made((np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)))
 
     @classmethod
     def unknown(cls, n: int) -> Interval:
@@ -58,8 +51,7 @@ class Interval:
     @property
     def infinite(self) -> Bools:
         """May be infinite: overflow, or a pole."""
-        found: Bools = np.isinf(self.lower) | np.isinf(self.upper)
-        return found
+        return np.asarray(np.isinf(self.lower) | np.isinf(self.upper))
 
     @property
     def safe(self) -> Bools:
@@ -108,12 +100,8 @@ def whole_line(where: Bools, bounds: Pair) -> Pair:
 def add(a: Interval, b: Interval) -> Interval:
     low, high = rounding.sum_bounds(a.lower, b.lower)[0], rounding.sum_bounds(a.upper, b.upper)[1]
     undefined = (np.isposinf(a.upper) & np.isneginf(b.lower)) | (np.isneginf(a.lower) & np.isposinf(b.upper))
-    return made(
-        (np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)),
-        a,
-        b,
-        undefined=undefined,
-    )
+    bounds = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
+    return made(bounds, a, b, undefined=undefined)
 
 
 def negative(a: Interval) -> Interval:
@@ -203,32 +191,9 @@ def rising(
     least: float = -np.inf,
     most: float = np.inf,
     domain: tuple[float, float] | None = None,
+    falls: bool = False,
 ) -> Interval:
     """Bounds of a nondecreasing library function, with values from `least` to `most`, exact at one argument."""
-    return _monotone(function, a, (exact_at, least, most), domain, falls=False)
-
-
-def falling(
-    function: Callable[..., Floats],
-    a: Interval,
-    *,
-    exact_at: float,
-    least: float = -np.inf,
-    most: float = np.inf,
-    domain: tuple[float, float] | None = None,
-) -> Interval:
-    """The same for a nonincreasing function."""
-    return _monotone(function, a, (exact_at, least, most), domain, falls=True)
-
-
-def _monotone(
-    function: Callable[..., Floats],
-    a: Interval,
-    known: tuple[float, float, float],
-    domain: tuple[float, float] | None,
-    falls: bool,
-) -> Interval:
-    exact_at, least, most = known
     part, undefined = a, np.zeros(a.lower.shape, bool)
     if domain is not None:
         part, undefined = _within(a, *domain), (a.lower < domain[0]) | (a.upper > domain[1])
@@ -236,6 +201,10 @@ def _monotone(
     low = rounding.library_bounds(function, first, exact=first == exact_at)[0]
     high = rounding.library_bounds(function, last, exact=last == exact_at)[1]
     return made((np.clip(low, least, most), np.clip(high, least, most)), part, undefined=undefined)
+
+
+#: the same for a nonincreasing function
+falling = partial(rising, falls=True)
 
 
 def exact_rising(function: Callable[..., Floats], a: Interval) -> Interval:
@@ -272,8 +241,7 @@ def _within(a: Interval, least: float, most: float) -> Interval:
 # sines ------------------------------------------------------------------------------------------------------------
 def wave(function: Callable[..., Floats], a: Interval, crest: float) -> Interval:
     """Bounds of a sine of period 2π whose maximum is at crest·π."""
-    ends = [rounding.library_bounds(function, x, exact=x == 0.0) for x in (a.lower, a.upper)]
-    low, high = hull(ends)
+    low, high = hull([rounding.library_bounds(function, x, exact=x == 0.0) for x in (a.lower, a.upper)])
     low = np.where(_meets(a, crest + 1.0, 2.0), -1.0, np.clip(low, -1.0, 1.0))
     high = np.where(_meets(a, crest, 2.0), 1.0, np.clip(high, -1.0, 1.0))
     return made((low, high), a, undefined=a.infinite)

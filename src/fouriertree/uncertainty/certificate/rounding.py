@@ -23,12 +23,8 @@ _HALVES = 134217729.0
 
 def outward(value: Floats, error: Floats) -> Pair:
     """Bounds of value + error, for errors below half a unit in the last place; NaN is an error of unknown sign."""
-    low, high = one_step(value)
+    low, high = np.nextafter(value, -np.inf), np.nextafter(value, np.inf)
     return np.where(error >= 0.0, value, low), np.where(error <= 0.0, value, high)
-
-
-def one_step(value: Floats) -> Pair:
-    return np.nextafter(value, -np.inf), np.nextafter(value, np.inf)
 
 
 def sum_bounds(a: Floats, b: Floats) -> Pair:
@@ -40,11 +36,14 @@ def sum_bounds(a: Floats, b: Floats) -> Pair:
 def product_bounds(a: Floats, b: Floats) -> Pair:
     """Bounds of a·b, where 0·∞ = 0: an infinite bound means arbitrarily large values."""
     value = a * b
-    low, high = outward(value, product_error(a, b, value))
-    # The sign of a product that underflows is known.
-    same = (a < 0.0) == (b < 0.0)
+    bounds = outward(value, product_error(a, b, value))
+    return _with_sign(bounds, same=(a < 0.0) == (b < 0.0), zero=(a == 0.0) | (b == 0.0))
+
+
+def _with_sign(bounds: Pair, same: NDArray[np.bool_], zero: NDArray[np.bool_]) -> Pair:
+    """Bounds of a product or quotient: its sign is known if it underflows, and so is where it is zero."""
+    low, high = bounds
     low, high = np.where(same, np.maximum(low, 0.0), low), np.where(same, high, np.minimum(high, 0.0))
-    zero = (a == 0.0) | (b == 0.0)
     return np.where(zero, 0.0, low), np.where(zero, 0.0, high)
 
 
@@ -68,12 +67,10 @@ def quotient_bounds(a: Floats, b: Floats) -> Pair:
     value = a / b
     product = value * b
     rest = (a - product) - product_error(value, b, product)
-    low, high = outward(value, np.where(np.abs(value) > SMALL, np.where(b < 0.0, -rest, rest), np.nan))
-    # By the sign bits: a zero in the denominator has the sign of the values in its interval.
-    same = np.signbit(a) == np.signbit(b)
-    low, high = np.where(same, np.maximum(low, 0.0), low), np.where(same, high, np.minimum(high, 0.0))
+    bounds = outward(value, np.where(np.abs(value) > SMALL, np.where(b < 0.0, -rest, rest), np.nan))
     zero = ((a == 0.0) & (b != 0.0)) | (np.isfinite(a) & np.isinf(b))
-    return np.where(zero, 0.0, low), np.where(zero, 0.0, high)
+    # By the sign bits: a zero in the denominator has the sign of the values in its interval.
+    return _with_sign(bounds, same=np.signbit(a) == np.signbit(b), zero=zero)
 
 
 def root_bounds(a: Floats) -> Pair:

@@ -1,7 +1,7 @@
 """Monotonicity of an expression in a feature, everywhere in a box, by bounds of its partial derivatives."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -9,16 +9,15 @@ from numpy.typing import ArrayLike
 
 from fouriertree.expr import Expression, differentiate
 from fouriertree.expr.opcodes import USER_OPCODE_START
+from fouriertree.io.strict_json import plain
 from fouriertree.uncertainty.certificate.boxes import Boxes
-from fouriertree.uncertainty.certificate.certificate import certify, checked_box, column_labels
-from fouriertree.uncertainty.certificate.enclose import enclose
-from fouriertree.uncertainty.certificate.faults import continuous_on
-from fouriertree.uncertainty.certificate.ranges import value_range
+from fouriertree.uncertainty.certificate.certificate import certify, checked
+from fouriertree.uncertainty.certificate.enclose import enclose, value_range
+from fouriertree.uncertainty.certificate.faults import continuous_on, positive_and_negative
 from fouriertree.uncertainty.certificate.rounding import Floats
 
 Direction = Literal["increasing", "decreasing", "constant", "neither", "undecided"]
 
-RANDOM_POINTS, PROBED_BOXES = 200, 64
 #: boxes narrower than this, relative to the whole, are not bisected
 SMALLEST = 1e-9
 DIGITS = 4
@@ -61,15 +60,8 @@ class Slope:
 
     def to_json(self) -> dict[str, Any]:
         """JSON data; an infinite bound is None."""
-        return {
-            "column": self.column,
-            "direction": self.direction,
-            "lower": self.lower if np.isfinite(self.lower) else None,
-            "upper": self.upper if np.isfinite(self.upper) else None,
-            "rising": self.rising,
-            "falling": self.falling,
-            "text": self.text(),
-        }
+        data: dict[str, Any] = plain(asdict(self))
+        return data | {"text": self.text()}
 
 
 @np.errstate(all="ignore")
@@ -96,38 +88,20 @@ def slopes(
     >>> [slope.direction for slope in slopes(parse("x0^2 + x0*sin(x1)"), [[1.0, 2.0], [0.0, 6.0]])]
     ['increasing', 'neither']
     """
-    whole = checked_box(expression, box)
-    labels = column_labels(whole, names)
-    # With a jump or a pole, a positive derivative does not imply monotonicity.
-    continuous = (
-        certify(expression, box, max_boxes=max_boxes).verdict == "proved"
-        and continuous_on(expression, whole)[0]
-    )
-    return [_slope(expression, column, whole, labels, continuous, max_boxes) for column in expression.columns]
-
-
-def _slope(
-    expression: Expression,
-    column: int,
-    whole: Boxes,
-    names: tuple[str, ...],
-    continuous: bool,
-    max_boxes: int,
-) -> Slope:
+    whole, labels = checked(expression, box, names)
     if not all(_is_declared(expression, code) for code in set(expression.op.tolist())):
-        return Slope(names[column], "undecided", -np.inf, np.inf)
-    derivative = differentiate(expression, column)
-    lower, upper = value_range(derivative, whole, max_boxes)
-    signs = _Signs(derivative, whole)
-    direction = signs.run(max_boxes)
-    if direction == "neither":
-        rising, falling = (
-            dict(zip(names, map(float, p), strict=True)) for p in (signs.rising, signs.falling)
-        )
-        used = {names[c] for c in expression.columns}
-        at = [{name: value for name, value in point.items() if name in used} for point in (rising, falling)]
-        return Slope(names[column], "neither", lower, upper, *at)
-    return Slope(names[column], direction if continuous else "undecided", lower, upper)
+        return [Slope(labels[column], "undecided", -np.inf, np.inf) for column in expression.columns]
+    # With a jump or a pole, a positive derivative does not imply monotonicity.
+    proved = certify(expression, box, max_boxes=max_boxes).verdict == "proved"
+    continuous = proved and continuous_on(expression, whole)[0]
+    found = []
+    for column in expression.columns:
+        derivative = differentiate(expression, column)
+        bounds = value_range(derivative, whole, max_boxes)
+        direction, points = _direction(derivative, whole, max_boxes)
+        at = [{labels[c]: float(point[c]) for c in expression.columns} for point in points]
+        found.append(Slope(labels[column], direction if continuous or at else "undecided", *bounds, *at))
+    return found
 
 
 def _is_declared(expression: Expression, code: int) -> bool:
@@ -138,54 +112,31 @@ def _is_declared(expression: Expression, code: int) -> bool:
     return row.interval is not None and row.derivative is not None
 
 
-class _Signs:
-    """Bisects a box until a function has one sign on every part, or both signs are found."""
-
-    def __init__(self, function: Expression, whole: Boxes) -> None:
-        self.function, self.whole = function, whole
-        self.columns = list(function.columns)
-        self.rng = np.random.default_rng(0)
-        self.rising: Floats = np.zeros(0)
-        self.falling: Floats = np.zeros(0)
-
-    def run(self, max_boxes: int) -> Direction:
-        boxes, n_boxes = self.whole, 0
-        may_rise = may_fall = False
-        while len(boxes):
-            self._probe(boxes)
-            if self.rising.size and self.falling.size:
-                return "neither"
-            found = enclose(self.function, boxes)
-            n_boxes += len(boxes)
-            open_ = found.undefined | ((found.lower < 0.0) & (found.upper > 0.0))
-            may_rise |= bool((~open_ & (found.upper > 0.0)).any())
-            may_fall |= bool((~open_ & (found.lower < 0.0)).any())
-            boxes = boxes.take(open_)
-            if not len(boxes):
-                break
-            widths = np.where(boxes.can_split(), boxes.relative_widths(self.whole), 0.0)[:, self.columns]
-            if n_boxes + 2 * len(boxes) > max_boxes or (widths.max(axis=1, initial=0.0) < SMALLEST).any():
-                return "undecided"
-            boxes = boxes.halves(np.array(self.columns)[widths.argmax(axis=1)])
-        if may_rise and may_fall:
-            return "undecided"
-        return "increasing" if may_rise else "decreasing" if may_fall else "constant"
-
-    def _probe(self, boxes: Boxes) -> None:
-        """Find a point where the function is proved positive, and one where it is proved negative."""
-        if len(boxes) > PROBED_BOXES:
-            boxes = boxes.take(np.linspace(0, len(boxes) - 1, PROBED_BOXES).astype(int))
-        points = boxes.probes(self.columns, self.rng, RANDOM_POINTS if boxes is self.whole else 0)
-        found = enclose(self.function, Boxes.points(points))
-        known = ~(found.undefined | found.pole)
-        above, below = (
-            np.flatnonzero(known & (found.lower > 0.0)),
-            np.flatnonzero(known & (found.upper < 0.0)),
-        )
-        if above.size and not self.rising.size:
-            self.rising = points[above[0]]
-        if below.size and not self.falling.size:
-            self.falling = points[below[0]]
+def _direction(function: Expression, whole: Boxes, max_boxes: int) -> tuple[Direction, list[Floats]]:
+    """Bisects a box until a function has one sign on every part, or both: with a point of each sign."""
+    columns, rng = list(function.columns), np.random.default_rng(0)
+    boxes, n_boxes, may_rise, may_fall = whole, 0, False, False
+    rising = falling = np.zeros((0, whole.lower.shape[1]))
+    while len(boxes):
+        above, below = positive_and_negative(function, boxes.some_probes(columns, rng, whole))
+        rising, falling = np.concatenate([rising, above]), np.concatenate([falling, below])
+        if len(rising) and len(falling):
+            return "neither", [rising[0], falling[0]]
+        found = enclose(function, boxes)
+        n_boxes += len(boxes)
+        open_ = found.undefined | ((found.lower < 0.0) & (found.upper > 0.0))
+        may_rise |= bool((~open_ & (found.upper > 0.0)).any())
+        may_fall |= bool((~open_ & (found.lower < 0.0)).any())
+        boxes = boxes.take(open_)
+        if not len(boxes):
+            break
+        widths = boxes.splittable_widths(whole)[:, columns]
+        if n_boxes + 2 * len(boxes) > max_boxes or (widths.max(axis=1, initial=0.0) < SMALLEST).any():
+            return "undecided", []
+        boxes = boxes.halves(np.array(columns)[widths.argmax(axis=1)])
+    if may_rise and may_fall:
+        return "undecided", []
+    return "increasing" if may_rise else "decreasing" if may_fall else "constant", []
 
 
 def _point(where: dict[str, float]) -> str:
