@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from fouriertree.expr.catalogue import BY_OPCODE
-from fouriertree.expr.expression import Expression
+from fouriertree.expr.expression import Expression, from_tokens, tokens_of
 from fouriertree.expr.normal.functions import Algebra
 from fouriertree.expr.normal.powers import Piece
 from fouriertree.expr.normal.values import ZERO, NoNormalForm, Value, checked, scaled, smallest_size
@@ -68,9 +68,9 @@ def canonical(
     """
     if expression.size > LARGEST_SIZE:
         return expression
-    piece = _piece_of(expression)
+    piece = tokens_of(expression)
     found, _ = _canonical_form(piece, expression.primitives, allowed, positive)
-    return expression if found == piece else _expression_of(found, expression.primitives)
+    return expression if found == piece else from_tokens(found, expression.primitives)
 
 
 def simplify(
@@ -99,11 +99,11 @@ def simplify(
     """
     if expression.size > LARGEST_SIZE:
         return expression
-    piece = _piece_of(expression)
+    piece = tokens_of(expression)
     found, canonicalizer = _canonical_form(piece, expression.primitives, allowed, positive)
     if len(found) > len(piece):
         found = canonicalizer.folded(piece)
-    return expression if found == piece else _expression_of(found, expression.primitives)
+    return expression if found == piece else from_tokens(found, expression.primitives)
 
 
 def rescaled(
@@ -122,12 +122,12 @@ def rescaled(
     3.0*x0^2*x1 + 1.0
     """
     piece: Piece = []
-    for token in _piece_of(expression):
+    for token in tokens_of(expression):
         by = scales[~token] if isinstance(token, int) and token < 0 else 1.0
         piece += [1.0 / by, token, MUL] if by != 1.0 else [token]
     if expression.size <= LARGEST_SIZE:
         piece, _ = _canonical_form(piece, expression.primitives, allowed, positive)
-    return _expression_of(piece, expression.primitives)
+    return from_tokens(piece, expression.primitives)
 
 
 def split_number(
@@ -147,9 +147,9 @@ def split_number(
     """
     if expression.size > LARGEST_SIZE:
         return 1.0, expression
-    found, canonicalizer = _canonical_form(_piece_of(expression), expression.primitives, allowed, positive)
+    found, canonicalizer = _canonical_form(tokens_of(expression), expression.primitives, allowed, positive)
     number, rest = canonicalizer.split(found)
-    return number, _expression_of(rest, expression.primitives)
+    return number, from_tokens(rest, expression.primitives)
 
 
 def _canonical_form(
@@ -317,20 +317,3 @@ def _codes(piece: Piece, allowed: PrimitiveSet | None) -> Codes:
     if allowed is None:
         return _default_codes(frozenset([token for token in piece if isinstance(token, int) and token > VAR]))
     return frozenset([row.opcode for row in allowed])
-
-
-def _piece_of(expression: Expression) -> Piece:
-    op, arg, const = expression.op.tolist(), expression.arg.tolist(), expression.const.tolist()
-    return [o if o > VAR else c if o == CONST else ~a for o, a, c in zip(op, arg, const, strict=True)]
-
-
-def _expression_of(piece: Piece, primitives: PrimitiveSet) -> Expression:
-    op = [CONST if isinstance(token, float) else VAR if token < 0 else token for token in piece]
-    arg = [~token if isinstance(token, int) and token < 0 else 0 for token in piece]
-    const = [token if isinstance(token, float) else 0.0 for token in piece]
-    return Expression.unchecked(
-        np.array(op, dtype=np.int32),
-        np.array(arg, dtype=np.int32),
-        np.array(const, dtype=np.float64),
-        primitives,
-    )

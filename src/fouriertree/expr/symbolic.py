@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fouriertree.expr.catalogue import Primitive
-from fouriertree.expr.opcodes import CONST, VAR
+from fouriertree.expr.opcodes import CONST
 from fouriertree.expr.operators.forms import Form
+from fouriertree.expr.postfix import fold
 
 if TYPE_CHECKING:
     from fouriertree.expr.expression import Expression
@@ -21,17 +22,13 @@ def to_sympy(expression: "Expression", names: Sequence[str] | None = None) -> An
     """The SymPy form of `expression`; constant subtrees are evaluated."""
     import sympy
 
-    stack: list[Any] = []
-    tokens = zip(expression.op.tolist(), expression.arg.tolist(), expression.const.tolist(), strict=True)
-    for code, column, value in tokens:
-        if code == CONST:
-            stack.append(value)
-        elif code == VAR:
-            stack.append(sympy.Symbol(f"x{column}" if names is None else names[column]))
-        else:
-            row = expression.primitives.by_opcode(code)
-            stack[-row.arity :] = [_apply(row, stack[-row.arity :])]
-    return _with_integers(_number(stack[0]))
+    def leaf(i: int) -> Any:
+        column = expression.arg[i]
+        if expression.op[i] == CONST:
+            return float(expression.const[i])
+        return sympy.Symbol(f"x{column}" if names is None else names[column])
+
+    return _with_integers(_number(fold(expression, leaf, _apply)))
 
 
 def to_latex(expression: "Expression", names: Sequence[str] | None = None) -> str:
@@ -55,7 +52,7 @@ def escaped(name: str) -> str:
     return "".join(c if c.isprintable() else " " for c in name).translate(_SPECIAL)
 
 
-def _apply(row: Primitive, arguments: list[Any]) -> Any:
+def _apply(row: Primitive, *arguments: Any) -> Any:
     import sympy
 
     if all(isinstance(argument, float) for argument in arguments):

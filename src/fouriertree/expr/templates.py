@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 
 from fouriertree.expr.catalogue import Primitive
 from fouriertree.expr.expression import Expression
-from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
+from fouriertree.expr.opcodes import USER_OPCODE_START, VAR
 from fouriertree.expr.parse import parse
+from fouriertree.expr.postfix import fold
 from fouriertree.expr.primitives import PrimitiveSet
 
 Apply = Callable[..., Expression]
@@ -36,19 +37,15 @@ def partial_derivative(row: Primitive, k: int, known: PrimitiveSet) -> Expressio
 
 def substituted(template: Expression, values: Sequence[Expression], apply: Apply) -> Expression:
     """`template` with its variables replaced by `values`; apply(operator, *arguments) builds nodes."""
-    stack: list[Expression] = []
-    for i, (code, arg) in enumerate(zip(template.op.tolist(), template.arg.tolist(), strict=True)):
-        if code in (CONST, VAR):
-            stack.append(template.subtree(i) if code == CONST else values[arg])
-        else:
-            row = template.primitives.by_opcode(code)
-            stack[-row.arity :] = [apply(row, *stack[-row.arity :])]
-    return stack[0]
+
+    def leaf(i: int) -> Expression:
+        return values[template.arg[i]] if template.op[i] == VAR else Expression.constant(template.const[i])
+
+    whole: Expression = fold(template, leaf, apply)
+    return whole
 
 
 def filled_in(text: str, row: Primitive, arguments: Sequence[Expression]) -> Expression:
     """A template over the arguments of an operator, such as that of its poles, with these arguments."""
-    known = arguments[0].primitives
-    return substituted(
-        parse(text, names=placeholders(row.arity), primitives=known), arguments, Expression.apply
-    )
+    template = parse(text, names=placeholders(row.arity), primitives=arguments[0].primitives)
+    return substituted(template, arguments, Expression.apply)
