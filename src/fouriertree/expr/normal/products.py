@@ -1,14 +1,15 @@
-"""Powers as tokens: with squares, cubes, roots and pow, whichever are allowed and short.
+"""Products of powers as tokens: with squares, cubes, roots and pow, whichever are allowed and short.
 
 A piece is a list of tokens: a float for a constant, ~i for feature i, and an opcode for an operator.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping
+from operator import itemgetter
 
-from fouriertree.expr.normal.functions import Algebra
-from fouriertree.expr.normal.values import POSITIVE, Factors, Monomial, NoNormalForm, Value
-from fouriertree.expr.opcodes import ABS, CUBE, DIV, EXP, INV, LOG, MUL, NEG, POW, SQRT, SQUARE, VAR
+from fouriertree.expr.normal.algebra import ODD, Algebra
+from fouriertree.expr.normal.values import POSITIVE, Factors, Monomial, NoNormalForm, Value, divided, scaled
+from fouriertree.expr.opcodes import ABS, ADD, CUBE, DIV, EXP, INV, LOG, MUL, NEG, POW, SQRT, SQUARE, VAR
 
 Piece = list[int | float]
 #: (position among the factors, base, power)
@@ -21,9 +22,10 @@ _BY_POW = frozenset(float(p) for p in range(5, 1000) if p not in (6, 8))
 _LONGEST_PRODUCT = 16
 #: roots of roots, down to this fraction, are written with sqrt
 _FINEST = 64.0
+_UNARY_POWERS: dict[int | float, float] = {SQUARE: 2.0, CUBE: 3.0, SQRT: 0.5}
 
 
-class PowerWriter(ABC):
+class ProductWriter(ABC):
     """Writes products of powers of the bases of `algebra`."""
 
     __slots__ = ("algebra", "allowed", "complexities", "regrouped", "written")
@@ -45,27 +47,14 @@ class PowerWriter(ABC):
     def value(self, v: Value) -> Piece:
         """A value, alone or as an argument."""
 
-    @abstractmethod
-    def base(self, i: int) -> Piece:
-        """Base i."""
-
-    @abstractmethod
-    def fraction(self, c: float, factors: Factors) -> tuple[Piece, bool]:
-        """c·Π base^power; True if a minus sign is still missing, since there is no coefficient."""
-
-    @abstractmethod
-    def negated_inside(self, c: float, factors: Factors) -> Monomial:
-        """The product with the minus sign moved inside, if that adds no token."""
-
-    def negative(self, piece: Piece) -> Piece:
+    def with_sign(self, piece: Piece, negate: bool) -> Piece:
+        if not negate:
+            return piece
         return [*piece, NEG] if NEG in self.allowed else [-1.0, *piece, MUL]
 
     def pieces(self, factors: Factors) -> list[tuple[Piece, bool]]:
         """Factors of the numerator (True) and the denominator (False); equal powers share one operator."""
-        for _, p in factors:
-            if p != 1.0 and p != -1.0:
-                break
-        else:
+        if all(abs(p) == 1.0 for _, p in factors):
             return [(self.base(i), p > 0.0) for i, p in factors]
         whole: list[Member] = []
         roots: dict[float, list[Member]] = {}
@@ -77,7 +66,7 @@ class PowerWriter(ABC):
                 roots.setdefault(abs(root), []).append((position, i, root))
         placed = list(self._whole_powers(whole))
         placed += [self._root(power, members) for power, members in roots.items()]
-        placed.sort(key=_position)
+        placed.sort(key=itemgetter(0))
         return [(piece, top) for _, piece, top in placed]
 
     def _without_absolutes(self, factors: Factors) -> Factors:
@@ -85,12 +74,8 @@ class PowerWriter(ABC):
         algebra, found = self.algebra, []
         for i, p in factors:
             inside: Factors = algebra.parts[i][0][1] if algebra.kinds[i] == ABS else ()
-            if (
-                abs(p) > 1.0
-                and p.is_integer()
-                and len(inside) == 1
-                and not (abs(p) == 3.0 and CUBE in self.allowed)
-            ):
+            has_operator = abs(p) == 3.0 and CUBE in self.allowed
+            if abs(p) > 1.0 and p.is_integer() and len(inside) == 1 and not has_operator:
                 found.append((inside[0][0], p - 1.0 if p > 0.0 else p + 1.0))
                 p = 1.0 if p > 0.0 else -1.0
             found.append((i, p))
@@ -172,8 +157,7 @@ class PowerWriter(ABC):
             return self.value(self.algebra.gathered(coefficient, factors))
         if coefficient == -1.0:
             coefficient, factors = self.negated_inside(coefficient, factors)
-        piece, negate = self.fraction(coefficient, factors)
-        return self.negative(piece) if negate else piece
+        return self.with_sign(*self.fraction(coefficient, factors))
 
     def _root_of(self, inside: Piece, power: float, top: bool) -> tuple[Piece, bool]:
         """inside^(±power), and whether it belongs to the denominator."""
@@ -189,9 +173,105 @@ class PowerWriter(ABC):
             return [power if top else -power, *inside, LOG, MUL, EXP], False
         raise NoNormalForm
 
+    # Fractions and signs.
 
-def _position(item: Placed) -> int:
-    return item[0]
+    def fraction(self, c: float, factors: Factors) -> tuple[Piece, bool]:
+        """c·Π base^power; True if a minus sign is still missing, since there is no coefficient."""
+        numerator: list[Piece] = []
+        denominator: list[Piece] = []
+        for piece, top in self.pieces(self._moved_exponential(c, factors)):
+            (numerator if top else denominator).append(piece)
+        negate = c == -1.0 and bool(numerator)
+        if not numerator and c == 1.0 and (reciprocal := self._reciprocal(denominator)):
+            return reciprocal, False
+        if abs(c) != 1.0 or not numerator:
+            numerator.insert(0, [c])
+        return self._quotient(joined(numerator), denominator), negate
+
+    def _quotient(self, numerator: Piece, denominator: list[Piece]) -> Piece:
+        if not denominator:
+            return numerator
+        if DIV in self.allowed:
+            return [*numerator, *joined(denominator), DIV]
+        if INV in self.allowed:
+            return [*numerator, *joined(denominator), INV, MUL]
+        raise NoNormalForm
+
+    def _reciprocal(self, denominator: list[Piece]) -> Piece | None:
+        """1/denominator where that is shorter than a quotient: inv(b), or pow(b, −2) for 1/b²."""
+        if INV in self.allowed:
+            return [*joined(denominator), INV]
+        *base, last = denominator[0]
+        power = _UNARY_POWERS.get(last) if isinstance(last, int) else None
+        if POW in self.allowed and len(denominator) == 1 and power is not None:
+            return [*base, -power, POW]
+        return None
+
+    def _moved_exponential(self, c: float, factors: Factors) -> Factors:
+        """a·e^(−x)/b as a/(b·e^x), and so on, where that is shorter."""
+        algebra = self.algebra
+        if EXP not in self.allowed or DIV not in self.allowed:
+            return factors
+        for k, (i, p) in enumerate(factors):
+            if algebra.kinds[i] == EXP:
+                exponent = algebra.parts[i][0]
+                opposite = algebra.expanded(scaled(exponent, -1.0))
+                saved = self.complexity(self.value(exponent)) - self.complexity(self.value(opposite))
+                if saved > self._division_complexity(c, factors):
+                    return (*factors[:k], *factors[k + 1 :], (algebra.new(EXP, (opposite,)), -p))
+        return factors
+
+    def _division_complexity(self, c: float, factors: Factors) -> int:
+        """The additional complexity of dividing by a factor instead of multiplying by it."""
+        if any(p < 0.0 for _, p in factors):
+            return 0
+        alone = len(factors) == 1 and abs(c) == 1.0
+        return self.complexities[DIV] + 1 if alone else self.complexities[DIV] - self.complexities[MUL]
+
+    def base(self, i: int) -> Piece:
+        if i not in self.written:
+            kind = self.algebra.kinds[i]
+            tokens = [token for argument in self.inside(i) for token in self.value(argument)]
+            self.written[i] = [~self.algebra.parts[i]] if kind == VAR else tokens
+            if kind not in (VAR, ADD, MUL):
+                tokens.append(kind)
+        return self.written[i]
+
+    def inside(self, i: int) -> tuple[Value, ...]:
+        """The values in base i: of a sum or product one, of a function its arguments."""
+        kind, part = self.algebra.kinds[i], self.algebra.parts[i]
+        if kind == VAR:
+            return ()
+        return ((1.0, part),) if kind == ADD else (part,) if kind == MUL else part
+
+    def negated_inside(self, c: float, factors: Factors) -> Monomial:
+        """The product with the minus sign moved inside: a difference, or an odd function of one, is negated.
+
+        If c = −1, factors with a coefficient qualify, too.
+        """
+        for free in (False, True) if c == -1.0 else (False,):
+            for k, (i, p) in enumerate(factors):
+                base = self._opposite(i, free) if p % 2.0 == 1.0 else None
+                if base is not None:
+                    self.regrouped = True
+                    return (-c, exchanged(factors, k, base))
+        return (c, factors)
+
+    def _opposite(self, i: int, free: bool) -> int | None:
+        """The base with the opposite sign, if that needs no minus sign."""
+        algebra = self.algebra
+        kind, part = algebra.kinds[i], algebra.parts[i]
+        if kind != ADD and kind not in ODD:
+            return None
+        coefficient, body = (1.0, part) if kind == ADD else part[0]
+        if isinstance(body, dict):
+            wanted = any(c < 0.0 or (free and (not key or c != 1.0)) for key, (c, _) in body.items())
+            body = divided(body, -1.0)
+        else:
+            wanted, coefficient = free and coefficient != 1.0, -coefficient
+        if not wanted:
+            return None
+        return algebra.new(kind, body if kind == ADD else ((coefficient, body),))
 
 
 def _position_of(members: list[Member], top: bool) -> int:
@@ -208,3 +288,7 @@ def joined(pieces: list[Piece]) -> Piece:
         whole += piece
         whole.append(MUL)
     return whole
+
+
+def exchanged(factors: Factors, k: int, base: int) -> Factors:
+    return (*factors[:k], (base, factors[k][1]), *factors[k + 1 :])
