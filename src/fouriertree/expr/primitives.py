@@ -141,18 +141,10 @@ class PrimitiveSet:
         templates = (derivative,) if isinstance(derivative, str) else derivative
         if templates is not None and len(templates) != arity:
             raise ValueError(f"operator {name!r} needs {arity} derivative formula(s), got {len(templates)}")
-        for template in templates or ():
-            self._check_template(name, template, arity)
-        row = custom.register(
-            name,
-            fn,
-            arity,
-            templates,
-            sympy,
-            complexity,
-            interval,
-            self._checked_forms(name, arity, forms or {}),
-        )
+        self._check_templates(name, templates or (), arity)
+        checked = self._checked_forms(name, arity, forms or {})
+        definition = custom.Definition(name, fn, arity, templates, sympy, complexity, interval, checked)
+        row = custom.register(definition)
         self._append(row)
         return row
 
@@ -227,12 +219,13 @@ class PrimitiveSet:
         if complexity < 0:
             raise ValueError(f"operator {name!r} has complexity={complexity}; it must not be negative")
 
-    def _check_template(self, name: str, template: str, arity: int) -> None:
+    def _check_templates(self, name: str, templates: Iterable[str], arity: int) -> None:
         from fouriertree.expr.parse import ParseError  # these modules import this one
         from fouriertree.expr.templates import derivative_template
 
         try:
-            derivative_template(template, arity, self)
+            for template in templates:
+                derivative_template(template, arity, self)
         except ParseError as error:
             raise ValueError(f"derivative of operator {name!r} is not a formula: {error}") from None
 
@@ -262,9 +255,8 @@ class PrimitiveSet:
     def __contains__(self, operator: object) -> bool:
         if isinstance(operator, Primitive):
             return self._by_opcode.get(operator.opcode) is operator
-        return operator in self._rows or (
-            operator in BY_SYMBOL and BY_SYMBOL[str(operator)].name in self._rows
-        )
+        row = BY_SYMBOL.get(str(operator))
+        return operator in self._rows or (row is not None and row.name in self._rows)
 
     def __iter__(self) -> Iterator[Primitive]:
         return iter(self._rows.values())

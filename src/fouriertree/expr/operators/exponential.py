@@ -61,8 +61,7 @@ def _cosh_nodes(g: Any, a: str) -> str:
 ROWS = (
     Primitive(
         "exp", 1, op.EXP, quiet(np.exp),
-        kernel=lambda m, x: m.exp(x),
-        derivative=("v",),
+        kernel=lambda m, x: m.exp(x), derivative=("v",),
         interval=lambda i, a: i.rising(np.exp, a, exact_at=0.0, least=0.0),
         forms=call(
             "exp",
@@ -73,9 +72,7 @@ ROWS = (
     ),
     Primitive(
         "log", 1, op.LOG, quiet(np.log),
-        kernel=lambda m, x: m.log(x),
-        derivative=("inv(a)",),
-        interval=lambda i, a: i.logarithm(a),
+        kernel=lambda m, x: m.log(x), derivative=("inv(a)",), interval=lambda i, a: i.logarithm(a),
         forms=call("log", latex="ln", sqlite="ln", excel="LN")
         | or_nan("log", outside="a < 0.0", inside="a >= 0")
         | in_sql("CASE WHEN {a} > 0.0 THEN ln({a}) END"),
@@ -84,24 +81,20 @@ ROWS = (
     ),
     Primitive(
         "tanh", 1, op.TANH, quiet(np.tanh),
-        kernel=lambda m, x: m.tanh(x),
-        derivative=("1 - v^2",),
+        kernel=lambda m, x: m.tanh(x), derivative=("1 - v^2",),
         interval=lambda i, a: i.rising(np.tanh, a, exact_at=0.0, least=-1.0, most=1.0),
         forms=call("tanh"),
         complexity=3, parity=-1, zeros=(0,),
     ),
     Primitive(
         "sinh", 1, 27, quiet(np.sinh),
-        kernel=_sinh,
-        derivative=("cosh(a)",),
-        interval=lambda i, a: i.rising(np.sinh, a, exact_at=0.0),
+        kernel=_sinh, derivative=("cosh(a)",), interval=lambda i, a: i.rising(np.sinh, a, exact_at=0.0),
         forms=call("sinh", onnx=Nodes(_sinh_nodes)),
         complexity=3, parity=-1, zeros=(0,),
     ),
     Primitive(
         "cosh", 1, 28, quiet(np.cosh),
-        kernel=_cosh,
-        derivative=("sinh(a)",),
+        kernel=_cosh, derivative=("sinh(a)",),
         interval=lambda i, a: i.rising(np.cosh, i.absolute(a), exact_at=0.0, least=1.0),
         forms=call("cosh", onnx=Nodes(_cosh_nodes)),
         complexity=3, parity=1,

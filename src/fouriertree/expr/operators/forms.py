@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 # Precedence in formulas, lowest first. A negative constant has that of a unary minus.
@@ -65,6 +65,7 @@ class Absent:
 AnyForm = Form | Nodes | Absent
 Forms = Mapping[str, AnyForm]
 
+SQL = ("sqlite", "duckdb", "postgresql")
 #: a call of the function {name} in every language with templates; "{…}" are the arguments
 CALLS = {
     "python": "np.{name}({…})",
@@ -72,14 +73,9 @@ CALLS = {
     "latex": r"\{name}\left({…}\right)",
     "c": "{name}({…})",
     "cpp": "std::{name}({…})",
-    "julia": "{name}({…})",
-    "matlab": "{name}({…})",
-    "r": "{name}({…})",
+    **dict.fromkeys(("julia", "matlab", "r"), "{name}({…})"),
     "javascript": "Math.{name}({…})",
-    "sqlite": "{name}({…})",
-    "duckdb": "{name}({…})",
-    "postgresql": "{name}({…})",
-    "excel": "{name}({…})",
+    **dict.fromkeys((*SQL, "excel"), "{name}({…})"),
     "torch": "torch.{name}({…})",
     "jax": "jnp.{name}({…})",
 }
@@ -141,31 +137,25 @@ def infix(sign: str, binding: int, space: str = " ") -> Form:
     return Form(f"{{a}}{space}{sign}{space}{{b}}", binding, (binding, binding + 1))
 
 
-def in_sql(text: str, needed: tuple[float, float] = (0, 0)) -> dict[str, Any]:
+def in_sql(text: str) -> dict[str, Any]:
     """A template for DuckDB and PostgreSQL, which write {inf}, {nan} and {double} differently.
 
     In both, NaN is greater than all other values, and a function outside its domain is an error (in DuckDB before
     version 2).
     """
-    binding = ATOM if text.startswith("CAST(") else 0
-    spelled = {
-        "duckdb": {"inf": "CAST('inf' AS DOUBLE)", "nan": "CAST('nan' AS DOUBLE)", "double": "DOUBLE"},
-        "postgresql": {
-            "inf": "CAST('Infinity' AS float8)", "nan": "CAST('NaN' AS float8)", "double": "float8"
-        },
-    }  # fmt: skip
-    return {dialect: Form(_spelled(text, words), binding, needed) for dialect, words in spelled.items()}
+    forms, binding = {}, ATOM if text.startswith("CAST(") else 0
+    for dialect, double, inf, nan in (
+        ("duckdb", "DOUBLE", "inf", "nan"),
+        ("postgresql", "float8", "Infinity", "NaN"),
+    ):
+        spelled = text.replace("{double}", double).replace("{inf}", f"CAST('{inf}' AS {double})")
+        forms[dialect] = Form(spelled.replace("{nan}", f"CAST('{nan}' AS {double})"), binding)
+    return forms
 
 
-def _spelled(text: str, words: Mapping[str, str]) -> str:
-    for word, meaning in words.items():
-        text = text.replace(f"{{{word}}}", meaning)
-    return text
-
-
-def with_helper(text: str, helper: str, needed: tuple[float, float] = (0, 0)) -> Form:
+def with_helper(text: str, helper: str) -> Form:
     """A template that calls a function, which the exported source defines."""
-    return Form(text, needed=needed, helper=helper)
+    return Form(text, helper=helper)
 
 
 def or_nan(name: str, outside: str, inside: str) -> dict[str, Any]:
@@ -173,23 +163,13 @@ def or_nan(name: str, outside: str, inside: str) -> dict[str, Any]:
 
     `outside` is the condition on a scalar in Julia, `inside` that on an array in MATLAB; empty for no guard.
     """
-    forms: dict[str, Any] = {}
-    if outside:
-        forms["julia"] = with_helper(
-            f"{name}_or_nan({{a}})", f"{name}_or_nan(a) = {outside} ? NaN : {name}(a)"
-        )
-    if inside:
-        forms["matlab"] = with_helper(
-            f"{name}_or_nan({{a}})",
-            f"""
+    in_julia = f"{name}_or_nan(a) = {outside} ? NaN : {name}(a)"
+    in_matlab = f"""
 function r = {name}_or_nan(a)
   r = nan(size(a));
   real = {inside};
   r(real) = {name}(a(real));
-end""",
-        )
-    return forms
-
-
-def unspaced(form: Form) -> Form:
-    return replace(form, text=form.text.replace(" ", ""))
+end"""
+    helpers = {"julia": in_julia} if outside else {}
+    helpers |= {"matlab": in_matlab} if inside else {}
+    return {language: with_helper(f"{name}_or_nan({{a}})", helper) for language, helper in helpers.items()}

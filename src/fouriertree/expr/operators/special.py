@@ -93,8 +93,7 @@ erf_or_nan <- function(a) {{
 ROWS = (
     Primitive(
         "erf", 1, 26, quiet(_erf),
-        kernel=_erf_kernel,
-        derivative=(f"{2 / math.sqrt(math.pi)!r}*exp(-a^2)",),
+        kernel=_erf_kernel, derivative=(f"{2 / math.sqrt(math.pi)!r}*exp(-a^2)",),
         interval=lambda i, a: i.rising(_erf, a, exact_at=0.0, least=-1.0, most=1.0),
         forms=call(
             "erf",
