@@ -5,9 +5,8 @@ import re
 from fouriertree.export.language import Language, written
 from fouriertree.export.names import columns_of
 from fouriertree.export.tree import whole_tree
-from fouriertree.expr.catalogue import ATOM, PRODUCT
-from fouriertree.expr.operators.forms import NEGATIVE
-from fouriertree.expr.symbolic import escaped
+from fouriertree.expr.opcodes import ATOM, NEGATIVE, PRODUCT
+from fouriertree.expr.text import escaped
 from fouriertree.model import Model
 
 _LETTERS = """

@@ -5,7 +5,7 @@ import math
 from fouriertree.export.language import Code, Language, written
 from fouriertree.export.names import Column, columns_of
 from fouriertree.export.tree import whole_tree
-from fouriertree.expr.catalogue import ATOM
+from fouriertree.expr.opcodes import ATOM
 from fouriertree.model import Model
 
 

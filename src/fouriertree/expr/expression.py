@@ -7,7 +7,7 @@ from typing import Any, Final, Never, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fouriertree.expr import postfix, symbolic
+from fouriertree.expr import postfix
 from fouriertree.expr.catalogue import FloatArray
 from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
 from fouriertree.expr.primitives import Primitive, PrimitiveSet
@@ -229,11 +229,15 @@ class Expression:
 
     def sympy(self, names: Sequence[str] | None = None) -> Any:
         """The SymPy expression, with one symbol per feature."""
-        return symbolic.to_sympy(self, names)
+        from fouriertree.expr.symbolic import to_sympy  # importing SymPy is slow
+
+        return to_sympy(self, names)
 
     def latex(self, names: Sequence[str] | None = None) -> str:
         """LaTeX, as SymPy prints it."""
-        return symbolic.to_latex(self, names)
+        from fouriertree.expr.symbolic import to_latex  # importing SymPy is slow
+
+        return to_latex(self, names)
 
     def to_json(self) -> dict[str, str]:
         """JSON data, which `from_json` inverts."""

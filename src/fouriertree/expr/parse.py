@@ -11,9 +11,9 @@ from typing import Never
 
 import numpy as np
 
-from fouriertree.expr.catalogue import BY_SYMBOL, CATALOGUE, POWER, Primitive
+from fouriertree.expr.catalogue import BY_SYMBOL, CATALOGUE, Primitive
 from fouriertree.expr.expression import Expression, from_tokens
-from fouriertree.expr.opcodes import CUBE, POW, SQUARE
+from fouriertree.expr.opcodes import CUBE, POW, POWER, SQUARE
 from fouriertree.expr.primitives import CONSTANTS, FEATURE_NAME, PrimitiveSet, column_number, did_you_mean
 from fouriertree.expr.text import quoted
 from fouriertree.expr.tokens import ParseError, Token, tokenize

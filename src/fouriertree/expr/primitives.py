@@ -204,20 +204,19 @@ class PrimitiveSet:
             raise ValueError(
                 f"operator name {name!r} must be an identifier: ASCII letters, digits, underscores"
             )
-        if name in CATALOGUE:
-            raise ValueError(
-                f"operator name {name!r} is a built-in operator; use that one, or choose another name"
-            )
-        if name in CONSTANTS:
-            raise ValueError(f"operator name {name!r} is a constant in formulas; choose another name")
-        if FEATURE_NAME.fullmatch(name):
-            raise ValueError(f"operator name {name!r} is a feature in formulas; choose another name")
-        if name in self._rows:
-            raise ValueError(f"operator {name!r} is already in this PrimitiveSet")
-        if arity not in (1, 2):
-            raise ValueError(f"operator {name!r} has arity={arity}; operators take 1 or 2 arguments")
-        if complexity < 0:
-            raise ValueError(f"operator {name!r} has complexity={complexity}; it must not be negative")
+        for wrong, reason in (
+            (
+                name in CATALOGUE,
+                f"name {name!r} is a built-in operator; use that one, or choose another name",
+            ),
+            (name in CONSTANTS, f"name {name!r} is a constant in formulas; choose another name"),
+            (FEATURE_NAME.fullmatch(name), f"name {name!r} is a feature in formulas; choose another name"),
+            (name in self._rows, f"{name!r} is already in this PrimitiveSet"),
+            (arity not in (1, 2), f"{name!r} has arity={arity}; operators take 1 or 2 arguments"),
+            (complexity < 0, f"{name!r} has complexity={complexity}; it must not be negative"),
+        ):
+            if wrong:
+                raise ValueError(f"operator {reason}")
 
     def _check_templates(self, name: str, templates: Iterable[str], arity: int) -> None:
         from fouriertree.expr.parse import ParseError  # these modules import this one

@@ -1,26 +1,25 @@
-"""Expressions as SymPy objects: for printing and algebra, not for evaluation."""
+"""Expressions as SymPy objects: for printing and algebra, not for evaluation; imported late, since SymPy is slow."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import sympy
 
 from fouriertree.expr.catalogue import Primitive
+from fouriertree.expr.expression import Expression
 from fouriertree.expr.opcodes import CONST
 from fouriertree.expr.operators.forms import Form
 from fouriertree.expr.postfix import fold
-
-if TYPE_CHECKING:
-    from fouriertree.expr.expression import Expression
+from fouriertree.expr.text import escaped
 
 # SymPy computes integer powers exactly, which may be huge; so only small integers are converted, for display.
 _LARGEST_INTEGER = 10**6
 
 
-def to_sympy(expression: "Expression", names: Sequence[str] | None = None) -> Any:
+def to_sympy(expression: Expression, names: Sequence[str] | None = None) -> Any:
     """The SymPy form of `expression`; constant subtrees are evaluated."""
-    import sympy
 
     def leaf(i: int) -> Any:
         column = expression.arg[i]
@@ -31,30 +30,14 @@ def to_sympy(expression: "Expression", names: Sequence[str] | None = None) -> An
     return _with_integers(_number(fold(expression, leaf, _apply)))
 
 
-def to_latex(expression: "Expression", names: Sequence[str] | None = None) -> str:
-    import sympy
-
+def to_latex(expression: Expression, names: Sequence[str] | None = None) -> str:
     formula = to_sympy(expression, names)
     named = {symbol: f"\\text{{{escaped(symbol.name)}}}" for symbol in formula.free_symbols}
     plain = {symbol for symbol in named if symbol.name.isidentifier() and symbol.name.isascii()}
     return str(sympy.latex(formula, symbol_names={s: text for s, text in named.items() if s not in plain}))
 
 
-#: characters that LaTeX reads as commands
-_SPECIAL = str.maketrans(
-    {c: f"\\{c}" for c in "%&#$_{}"}
-    | {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
-)
-
-
-def escaped(name: str) -> str:
-    """A name as text in LaTeX."""
-    return "".join(c if c.isprintable() else " " for c in name).translate(_SPECIAL)
-
-
 def _apply(row: Primitive, *arguments: Any) -> Any:
-    import sympy
-
     if all(isinstance(argument, float) for argument in arguments):
         # By NumPy: in SymPy, log(-1) is i*pi and exp(exp(exp(9))) takes forever.
         return float(row.reference(*(np.array([argument]) for argument in arguments))[0])
@@ -71,8 +54,6 @@ def _apply(row: Primitive, *arguments: Any) -> Any:
 @cache
 def _template(row: Primitive) -> Callable[..., Any]:
     """The SymPy function of a built-in operator, from its template."""
-    import sympy
-
     form = row.forms["sympy"]
     assert isinstance(form, Form)
     arguments = ", ".join("ab"[: row.arity])
@@ -82,8 +63,6 @@ def _template(row: Primitive) -> Callable[..., Any]:
 
 
 def _number(value: Any) -> Any:
-    import sympy
-
     if not isinstance(value, float):
         return value
     if np.isnan(value):
@@ -95,8 +74,6 @@ def _number(value: Any) -> Any:
 
 
 def _with_integers(formula: Any) -> Any:
-    import sympy
-
     whole = {
         number: sympy.Integer(int(number))
         for number in formula.atoms(sympy.Float)

@@ -15,15 +15,10 @@ Apply = Callable[..., Expression]
 FINITE = Primitive("finite", 1, USER_OPCODE_START - 1, lambda a: a)
 
 
-def placeholders(arity: int, value: bool = False) -> tuple[str, ...]:
-    """Variables of a template: the arguments, and v for the value of the operator."""
-    return (*("a", "b")[:arity], *(("v",) if value else ()))
-
-
 def derivative_template(text: str, arity: int, known: PrimitiveSet) -> Expression:
-    """A partial derivative as an expression of a, b and v; raises ParseError."""
+    """A partial derivative as an expression of a, b and the value v of the operator; raises ParseError."""
     extended = known if FINITE.name in known.names else PrimitiveSet([*known, FINITE])
-    return parse(text, names=placeholders(arity, value=True), primitives=extended)
+    return parse(text, names=[*"ab"[:arity], "v"], primitives=extended)
 
 
 def partial_derivative(row: Primitive, k: int, known: PrimitiveSet) -> Expression:
@@ -47,5 +42,5 @@ def substituted(template: Expression, values: Sequence[Expression], apply: Apply
 
 def filled_in(text: str, row: Primitive, arguments: Sequence[Expression]) -> Expression:
     """A template over the arguments of an operator, such as that of its poles, with these arguments."""
-    template = parse(text, names=placeholders(row.arity), primitives=arguments[0].primitives)
+    template = parse(text, names="ab"[: row.arity], primitives=arguments[0].primitives)
     return substituted(template, arguments, Expression.apply)

@@ -3,21 +3,9 @@
 import numpy as np
 
 from fouriertree.expr import opcodes as op
+from fouriertree.expr.opcodes import ATOM, NEGATIVE, POWER, PRODUCT, SUM, UNARY
 from fouriertree.expr.operators.entry import Pole, Primitive, quiet
-from fouriertree.expr.operators.forms import (
-    ATOM,
-    NEGATIVE,
-    POWER,
-    PRODUCT,
-    SUM,
-    UNARY,
-    AnyForm,
-    Form,
-    Nodes,
-    everywhere,
-    infix,
-    node,
-)
+from fouriertree.expr.operators.forms import AnyForm, Form, Nodes, everywhere, infix, node
 
 
 def _binary(sign: str, precedence: int, onnx: str, **own: Form) -> dict[str, AnyForm]:

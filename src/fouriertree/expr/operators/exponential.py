@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from fouriertree.expr import opcodes as op
+from fouriertree.expr.opcodes import POWER
 from fouriertree.expr.operators.entry import Domain, Pole, Primitive, quiet
-from fouriertree.expr.operators.forms import POWER, Form, Nodes, call, in_sql, or_nan
+from fouriertree.expr.operators.forms import Form, Nodes, call, in_sql, or_nan
 
 #: beyond this, e^a may overflow where (e^a)/2 does not
 _LARGE = 80.0

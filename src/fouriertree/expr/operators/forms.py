@@ -7,10 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# Precedence in formulas, lowest first. A negative constant has that of a unary minus.
-SUM, PRODUCT, UNARY, POWER, ATOM = 1, 2, 3, 4, 5
-#: in mathematics, a minus sign without parentheses is allowed before the first summand and the first factor only
-NEGATIVE = SUM + 0.5
+from fouriertree.expr.opcodes import ATOM
 
 PLACE = re.compile(r"\{([ab])\}")
 

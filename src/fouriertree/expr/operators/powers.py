@@ -3,13 +3,10 @@
 import numpy as np
 
 from fouriertree.expr import opcodes as op
+from fouriertree.expr.opcodes import ATOM, POWER, PRODUCT, UNARY
 from fouriertree.expr.operators.entry import Domain, Pole, Primitive, quiet
 from fouriertree.expr.operators.forms import (
-    ATOM,
-    POWER,
-    PRODUCT,
     SQL,
-    UNARY,
     AnyForm,
     Form,
     Nodes,

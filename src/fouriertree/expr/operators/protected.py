@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from fouriertree.expr import opcodes as op
+from fouriertree.expr.opcodes import PRODUCT, UNARY
 from fouriertree.expr.operators.entry import FloatArray, Pole, Primitive, quiet
-from fouriertree.expr.operators.forms import PRODUCT, SQL, UNARY, Form, Nodes, with_helper
+from fouriertree.expr.operators.forms import SQL, Form, Nodes, with_helper
 
 
 def _pdiv(a: FloatArray, b: FloatArray) -> FloatArray:
