@@ -52,7 +52,7 @@ def differentiate(expression: Expression, column: int) -> Expression:
                 total = _folded(_ADD, total, _folded(_MUL, partial, slope))
         return Expression.apply(row, *values), total
 
-    _, derivative = fold(expression, leaf, chain_rule)
+    derivative: Expression = fold(expression, leaf, chain_rule)[1]
     return derivative
 
 

@@ -65,7 +65,7 @@ def register(definition: Definition) -> Primitive:
 def restore(*pickled: Any) -> Primitive:
     """The operator of a pickle: the registered one with its uid or definition, else a new one."""
     *first, uid, interval, forms = (*pickled, None, None)[:9]
-    definition = Definition(*first, interval, dict(forms or {}))
+    definition = Definition._make([*first, interval, dict(forms or {})])
     return _known(definition, uid) or _create(definition, uid)
 
 

@@ -232,8 +232,8 @@ class ProductWriter(ABC):
         if i not in self.written:
             kind = self.algebra.kinds[i]
             tokens = [token for argument in self.inside(i) for token in self.value(argument)]
-            function = [] if kind in (ADD, MUL) else [kind]
-            self.written[i] = [~self.algebra.parts[i]] if kind == VAR else tokens + function
+            function = () if kind in (ADD, MUL) else (kind,)
+            self.written[i] = [~self.algebra.parts[i]] if kind == VAR else [*tokens, *function]
         return self.written[i]
 
     def inside(self, i: int) -> tuple[Value, ...]:

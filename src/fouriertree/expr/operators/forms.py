@@ -98,7 +98,7 @@ def written_as(language: str, name: str, arity: int = 1) -> AnyForm:
     return Form(CALLS[language].replace("{name}", name).replace("{…}", arguments))
 
 
-def call(name: str, arity: int = 1, numpy: str | None = None, **own: str | AnyForm) -> dict[str, AnyForm]:
+def call(name: str, arity: int = 1, /, numpy: str = "", **own: str | AnyForm) -> dict[str, AnyForm]:
     r"""The call of a function in every language, by default under `name`.
 
     `numpy` is its name in NumPy, PyTorch and JAX. In `own`, a word is the name in that language, a text with

@@ -28,7 +28,7 @@ end"""
     # With two arguments, SQLite's min and max are not aggregates, and give NULL if one is NULL.
     in_matlab = with_helper(f"{name}_with_nan({{a}}, {{b}})", keeping_nan)
     forms = call(
-        name, 2, f"{name}imum", sympy=name.capitalize(), c=choice, cpp=choice, matlab=in_matlab, r=f"p{name}"
+        name, 2, numpy=f"{name}imum", sympy=name.capitalize(), c=choice, cpp=choice, matlab=in_matlab, r=f"p{name}"
     )  # fmt: skip
     return forms | in_sql(f"CASE {left} {right} END")
 
