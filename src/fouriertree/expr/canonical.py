@@ -16,10 +16,9 @@ import numpy as np
 
 from fouriertree.expr import opcodes as op
 from fouriertree.expr.catalogue import BY_OPCODE
-from fouriertree.expr.expression import Expression, from_tokens, tokens_of
+from fouriertree.expr.expression import Expression, Piece, from_tokens, tokens_of
 from fouriertree.expr.normal.algebra import Algebra
-from fouriertree.expr.normal.products import Piece
-from fouriertree.expr.normal.values import ZERO, NoNormalForm, Value, checked, divided, scaled, signed_size
+from fouriertree.expr.normal.values import ZERO, NoNormalForm, Value, checked, factored, scaled
 from fouriertree.expr.normal.writer import Writer
 from fouriertree.expr.primitives import PrimitiveSet
 from fouriertree.expr.simplify import LARGEST_SIZE
@@ -254,12 +253,12 @@ def _folded(piece: Piece, primitives: PrimitiveSet) -> Piece:
 
 
 def _split(value: Value) -> tuple[float, Value]:
-    """(c, rest) with value = c·rest; of a sum, one term of rest has the coefficient ±1 and one is positive."""
+    """(c, rest) with value = c·rest."""
     number, body = value
     if not isinstance(body, dict):
         return (number, (1.0, body)) if number else (1.0, ZERO)
-    size = signed_size(body)
-    return size, (1.0, divided(body, size))
+    size, rest = factored(body)
+    return size, (1.0, rest)
 
 
 def _operators(piece: Piece) -> Codes:

@@ -16,8 +16,8 @@ from fouriertree.expr.text import to_text
 IntArray = NDArray[np.int32]
 
 Operand: TypeAlias = "Expression | float"
-#: a program as one list: constants as floats, ~i for feature i, and opcodes
-Tokens = list[int | float]
+#: a part of a program as one list: a float for a constant, ~i for feature i, and an opcode for an operator
+Piece = list[int | float]
 
 #: feature and constant of an operator's token
 _NO_FEATURE, _NO_CONSTANT = np.zeros(1, np.int32), np.zeros(1)
@@ -315,12 +315,12 @@ def _restore(
     return Expression(codes, arg, const, primitives)
 
 
-def tokens_of(expression: Expression) -> Tokens:
+def tokens_of(expression: Expression) -> Piece:
     op, arg, const = expression.op.tolist(), expression.arg.tolist(), expression.const.tolist()
     return [o if o > VAR else c if o == CONST else ~a for o, a, c in zip(op, arg, const, strict=True)]
 
 
-def from_tokens(tokens: Tokens, primitives: PrimitiveSet) -> Expression:
+def from_tokens(tokens: Piece, primitives: PrimitiveSet) -> Expression:
     """The expression of tokens that are a valid program."""
     op = [CONST if isinstance(token, float) else VAR if token < 0 else token for token in tokens]
     arg = [~token if isinstance(token, int) and token < 0 else 0 for token in tokens]

@@ -94,6 +94,9 @@ class Algebra(Bases):
         coefficient, body = self.with_sum(value)
         return (1.0, self.terms(value)) if isinstance(body, dict) else (coefficient, body)
 
+    def opposite(self, value: Value) -> Value:
+        return self.expanded(scaled(value, -1.0))
+
     def _with_plain_logs(self, total: Sum) -> Value:
         """k·log(c·b) as k·log(b) + k·log(c), where k·log(c) can be added to another constant."""
         logs = {key: self.parts[f[0][0]][0] for key, (_, f) in total.items() if self.is_log(f)}
@@ -296,7 +299,7 @@ class Algebra(Bases):
     def _with_sign(self, code: int, v: Value, parity: float) -> Monomial:
         """f(v) where f(−v) = parity·f(v): of v and −v the positive one, or the one that occurred first."""
         coefficient, body = v
-        opposite = self.expanded(scaled(v, -1.0))
+        opposite = self.opposite(v)
         flip = coefficient < 0.0
         if isinstance(body, dict):
             flip = all(term[0] < 0.0 for term in body.values()) or (
@@ -318,9 +321,8 @@ class Algebra(Bases):
 
     def exp(self, v: Value) -> Value:
         """e^v; e^(c + rest) is e^c·e^rest, and e^(k·log b) is b^k."""
-        v = self.expanded(v)
         value: Value = ONE
-        rest = v
+        rest = v = self.expanded(v)
         for term in list(self.terms(v).values()):
             c, factors = term
             if not factors and abs(c) <= _LARGEST_SHIFT:

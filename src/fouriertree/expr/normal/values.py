@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fouriertree.expr.catalogue import Primitive
-from fouriertree.expr.opcodes import ABS, ACOS, ADD, EXP, LOG, MAX, MIN, POW, VAR
+from fouriertree.expr.opcodes import ABS, ACOS, ADD, EXP, LOG, MAX, MIN, MUL, POW, VAR
 
 #: (index of the base, power), in the order in which they are written
 Factors = tuple[tuple[int, float], ...]
@@ -94,6 +94,13 @@ class Bases:
             return size, base
         return pivot / self.parts[base][first][0], base
 
+    def inside(self, i: int) -> tuple[Value, ...]:
+        """The values in base i: of a sum or product one, of a function its arguments."""
+        kind, part = self.kinds[i], self.parts[i]
+        if kind == VAR:
+            return ()
+        return ((1.0, part),) if kind == ADD else (part,) if kind == MUL else part
+
     def sign(self, value: Value) -> int:
         """The known sign of a value, where it is finite."""
         coefficient, body = value
@@ -127,6 +134,12 @@ def signed_size(total: Sum) -> float:
 
 def divided(total: Sum, number: float) -> Sum:
     return {key: (c / number, factors) for key, (c, factors) in total.items()}
+
+
+def factored(total: Sum) -> tuple[float, Sum]:
+    """(c, rest) with total = c·rest; one term of rest has the coefficient ±1, and one is positive."""
+    size = signed_size(total)
+    return size, divided(total, size)
 
 
 def log_factor(argument: Value) -> float:
