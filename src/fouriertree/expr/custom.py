@@ -39,10 +39,10 @@ class _RaisedError(ValueError):
 
 
 class Definition(NamedTuple):
-    """What a user gives of an operator: see `PrimitiveSet.add`."""
+    """What a user gives of an operator, under the names of `Primitive`."""
 
     name: str
-    function: Function
+    python: Function
     arity: int
     derivative: tuple[str, ...] | None
     sympy: Function | None
@@ -71,31 +71,24 @@ def restore(*pickled: Any) -> Primitive:
 
 def _known(definition: Definition, uid: str = "") -> Primitive | None:
     for p in _by_uid.values():
-        own = (p.name, p.python, p.arity, p.derivative, p.sympy, p.complexity, p.interval, dict(p.forms))
-        if p.uid == uid or own == definition:
+        if p.uid == uid or tuple(getattr(p, field) for field in Definition._fields) == definition:
             return p
     return None
 
 
 def _create(definition: Definition, uid: str) -> Primitive:
-    name, function, arity, interval = (
-        definition.name,
-        definition.function,
-        definition.arity,
-        definition.interval,
-    )
+    name, function, arity = definition[:3]
     _check_arity(name, function, arity)
     reference, scalar, reason = _interpret(name, function, arity)
     primitive = _by_uid[uid] = Primitive(
+        **definition._asdict(),
         opcode=next(_next_opcode),
         reference=reference,
-        fault="a value that is not finite" if interval else "an operator with unknown bounds",
-        python=function,
+        fault="a value that is not finite" if definition.interval else "an operator with unknown bounds",
         compiled=scalar is not None,
         scalar=scalar,
         note=f"{name} runs as NumPy (Numba could not compile it: {reason})" if scalar is None else "",
         uid=uid,
-        **{key: value for key, value in definition._asdict().items() if key != "function"},
     )
     return primitive
 
