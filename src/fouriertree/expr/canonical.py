@@ -178,11 +178,13 @@ class _Canonicalizer:
         """(c, rest) of a canonical form."""
         algebra = self._algebra()
         try:
-            coefficient, rest = _split(algebra.expanded(self._read(piece, algebra)))
-            writer, found = self._written(algebra, rest)
+            c, body = algebra.expanded(self._read(piece, algebra))
+            if isinstance(body, dict):
+                c, body = factored(body)
+            writer, found = self._written(algebra, (1.0, body) if c else ZERO)
         except NoNormalForm:
             return 1.0, piece
-        return (coefficient, found) if writer.complexity(found) <= writer.complexity(piece) else (1.0, piece)
+        return (c or 1.0, found) if writer.complexity(found) <= writer.complexity(piece) else (1.0, piece)
 
     def _written(self, algebra: Algebra, value: Value) -> tuple[Writer, Piece]:
         writer = Writer(algebra, self.allowed, self.complexities)
@@ -250,15 +252,6 @@ def _folded(piece: Piece, primitives: PrimitiveSet) -> Piece:
             whole = [value] if math.isfinite(value) else whole
         stack[-row.arity :] = [whole]
     return stack[0]
-
-
-def _split(value: Value) -> tuple[float, Value]:
-    """(c, rest) with value = c·rest."""
-    number, body = value
-    if not isinstance(body, dict):
-        return (number, (1.0, body)) if number else (1.0, ZERO)
-    size, rest = factored(body)
-    return size, (1.0, rest)
 
 
 def _operators(piece: Piece) -> Codes:

@@ -201,15 +201,19 @@ class Expression:
 
     def evaluate(self, X: ArrayLike) -> FloatArray:
         """Values (n_rows,) on the rows of X (n_rows, n_features), by NumPy."""
-        rows = _table(X, self.columns)
+        rows, columns = np.asarray(X, dtype=np.float64), self.columns
+        if rows.ndim != 2:
+            hint = "; use X.reshape(-1, 1) for one feature" if rows.ndim == 1 else ""
+            raise ValueError(f"X must have two dimensions (rows, features), got shape {rows.shape}{hint}")
+        if columns and columns[-1] >= rows.shape[1]:
+            raise ValueError(
+                f"the expression uses feature x{columns[-1]}, but X has {rows.shape[1]} feature(s)"
+            )
 
         def leaf(i: int) -> FloatArray:
-            is_constant = self.op[i] == CONST
-            return (
-                np.full(len(rows), self.const[i])
-                if is_constant
-                else np.ascontiguousarray(rows[:, self.arg[i]])
-            )
+            if self.op[i] == CONST:
+                return np.full(len(rows), self.const[i])
+            return np.ascontiguousarray(rows[:, self.arg[i]])
 
         values: FloatArray = postfix.fold(self, leaf, lambda row, *arguments: row.reference(*arguments))
         # A single feature must not be returned as a view of X.
@@ -295,16 +299,6 @@ class Expression:
             const = np.where(np.isnan(self.const), np.nan, self.const)
             object.__setattr__(self, "_bits", (self.op.tobytes(), self.arg.tobytes(), const.tobytes()))
         return self._bits
-
-
-def _table(X: ArrayLike, columns: Sequence[int]) -> FloatArray:
-    rows = np.asarray(X, dtype=np.float64)
-    if rows.ndim != 2:
-        hint = "; use X.reshape(-1, 1) for one feature" if rows.ndim == 1 else ""
-        raise ValueError(f"X must have two dimensions (rows, features), got shape {rows.shape}{hint}")
-    if columns and columns[-1] >= rows.shape[1]:
-        raise ValueError(f"the expression uses feature x{columns[-1]}, but X has {rows.shape[1]} feature(s)")
-    return rows
 
 
 def _restore(

@@ -219,8 +219,8 @@ class PrimitiveSet:
                 raise ValueError(f"operator {reason}")
 
     def _check_templates(self, name: str, templates: Iterable[str], arity: int) -> None:
+        from fouriertree.expr.calculus import derivative_template
         from fouriertree.expr.parse import ParseError  # these modules import this one
-        from fouriertree.expr.templates import derivative_template
 
         try:
             for template in templates:

@@ -27,7 +27,13 @@ def to_sympy(expression: Expression, names: Sequence[str] | None = None) -> Any:
             return float(expression.const[i])
         return sympy.Symbol(f"x{column}" if names is None else names[column])
 
-    return _with_integers(_number(fold(expression, leaf, _apply)))
+    formula = _number(fold(expression, leaf, _apply))
+    whole = {
+        number: sympy.Integer(int(number))
+        for number in formula.atoms(sympy.Float)
+        if abs(number) <= _LARGEST_INTEGER and float(number).is_integer()
+    }
+    return formula.xreplace(whole)
 
 
 def to_latex(expression: Expression, names: Sequence[str] | None = None) -> str:
@@ -71,12 +77,3 @@ def _number(value: Any) -> Any:
         return sympy.oo if value > 0 else -sympy.oo
     # Powers of 1 and -1 stay small, and SymPy drops factors that are the integer 1.
     return sympy.Integer(int(value)) if value in (-1.0, 0.0, 1.0) else sympy.Float(value)
-
-
-def _with_integers(formula: Any) -> Any:
-    whole = {
-        number: sympy.Integer(int(number))
-        for number in formula.atoms(sympy.Float)
-        if abs(number) <= _LARGEST_INTEGER and float(number).is_integer()
-    }
-    return formula.xreplace(whole)

@@ -107,8 +107,10 @@ class Algebra(Bases):
         self.scaled_logs = False
         for key, term in total.items():
             if key in split:
-                argument, c = split[key]
-                log = self.add(self.log(_divided(argument, c)), (math.log(c), ()))
+                (_, body), c = split[key]
+                if isinstance(body, dict):
+                    body = {k: (checked(d / c), f) for k, (d, f) in body.items()}
+                log = self.add(self.log((1.0, body)), (math.log(c), ()))
                 value = self.add(value, scaled(log, term[0]))
             else:
                 value = self.add(value, term)
@@ -158,7 +160,9 @@ class Algebra(Bases):
         """The product with one exponential, |b|² and sqrt(b)² simplified, and b²·|b| as |b|³."""
         powers = self._with_joined_absolutes(powers)
         exponentials = [i for i in powers if self.kinds[i] == EXP]
-        changed = [i for i, p in powers.items() if not _keeps(self.kinds[i], p)]
+        # |b|² is b², and the square of the root of a product is the product.
+        period = {ABS: 2.0, MUL: 1.0}
+        changed = [i for i, p in powers.items() if p % period.get(self.kinds[i], math.inf) == 0.0]
         if len(exponentials) > 1 or (exponentials and powers[exponentials[0]] != 1.0):
             changed += exponentials
         value: Value = (coefficient, tuple([(i, p) for i, p in powers.items() if i not in changed]))
@@ -350,18 +354,3 @@ class Algebra(Bases):
             inside = self.parts[i] if self.kinds[i] == MUL else self.with_sum((1.0, ((i, 1.0),)))
             return scaled(self.opaque(LOG, inside), p)
         return self.opaque(LOG, v)
-
-
-def _divided(argument: Value, coefficient: float) -> Value:
-    """argument/coefficient."""
-    body = argument[1]
-    if not isinstance(body, dict):
-        return (1.0, body)
-    return (1.0, {key: (checked(c / coefficient), f) for key, (c, f) in body.items()})
-
-
-def _keeps(kind: int, p: float) -> bool:
-    """Whether base^p does not simplify: |b|² is b², and the square of the root of a product is the product."""
-    if kind == ABS:
-        return p % 2.0 != 0.0
-    return kind != MUL or not p.is_integer()
