@@ -12,6 +12,9 @@ from fouriertree.expr.parse import parse
 from fouriertree.expr.postfix import fold
 from fouriertree.expr.primitives import PrimitiveSet
 
+#: an expression and its derivative
+_WithSlope = tuple[Expression, Expression]
+
 _ZERO, _ONE = Expression.constant(0.0), Expression.constant(1.0)
 _ADD, _SUB, _MUL, _POW = (CATALOGUE[name] for name in ("add", "sub", "mul", "pow"))
 #: finite(t) in a derivative: t, and in gradients 0 where t is infinite; allowed in templates only
@@ -41,8 +44,7 @@ def substituted(
     def leaf(i: int) -> Expression:
         return values[template.arg[i]] if template.op[i] == VAR else Expression.constant(template.const[i])
 
-    whole: Expression = fold(template, leaf, apply)
-    return whole
+    return fold(template, leaf, apply)
 
 
 def filled_in(text: str, row: Primitive, arguments: Sequence[Expression]) -> Expression:
@@ -73,13 +75,11 @@ def differentiate(expression: Expression, column: int) -> Expression:
     """
     known = expression.primitives
 
-    def leaf(i: int) -> tuple[Expression, Expression]:
+    def leaf(i: int) -> _WithSlope:
         is_column = expression.op[i] == VAR and expression.arg[i] == column
         return expression.subtree(i), _ONE if is_column else _ZERO
 
-    def chain_rule(
-        row: Primitive, *arguments: tuple[Expression, Expression]
-    ) -> tuple[Expression, Expression]:
+    def chain_rule(row: Primitive, *arguments: _WithSlope) -> _WithSlope:
         """The value, and Σ (partial derivative) · (derivative of the argument)."""
         values, total = [value for value, _ in arguments], _ZERO
         for k, (_, slope) in enumerate(arguments):
@@ -88,8 +88,7 @@ def differentiate(expression: Expression, column: int) -> Expression:
                 total = _folded(_ADD, total, _folded(_MUL, partial, slope))
         return Expression.apply(row, *values), total
 
-    derivative: Expression = fold(expression, leaf, chain_rule)[1]
-    return derivative
+    return fold(expression, leaf, chain_rule)[1]
 
 
 @lru_cache(maxsize=256)

@@ -56,10 +56,13 @@ class Polynomial:
         return sum(n != 0 for n in self.numerators)
 
     def __add__(self, other: Polynomial) -> Polynomial:
-        return self._combine(other, 1)
+        common = lcm(self.denominator, other.denominator)
+        left, right = common // self.denominator, common // other.denominator
+        pairs = zip_longest(self.numerators, other.numerators, fillvalue=0)
+        return _trimmed([left * a + right * b for a, b in pairs], common)
 
     def __sub__(self, other: Polynomial) -> Polynomial:
-        return self._combine(other, -1)
+        return self + -other
 
     def __neg__(self) -> Polynomial:
         return Polynomial(tuple(-n for n in self.numerators), self.denominator)
@@ -99,12 +102,6 @@ class Polynomial:
             high_power *= high
         return total / self.denominator
 
-    def _combine(self, other: Polynomial, sign: int) -> Polynomial:
-        common = lcm(self.denominator, other.denominator)
-        left, right = common // self.denominator, sign * common // other.denominator
-        pairs = zip_longest(self.numerators, other.numerators, fillvalue=0)
-        return _trimmed([left * a + right * b for a, b in pairs], common)
-
     def __str__(self) -> str:
         return " + ".join(_term(c, i) for i, c in enumerate(self.coefficients) if c) or "0"
 
@@ -142,8 +139,7 @@ def normal_form(expression: Expression) -> Polynomial:
             raise ValueError(f"the constant {value} is not finite")
         return Polynomial.of([value]) if expression.op[i] == op.CONST else Polynomial((0, 1))
 
-    found: Polynomial = fold(expression, leaf, _apply)
-    return found
+    return fold(expression, leaf, _apply)
 
 
 def _apply(row: Primitive, *arguments: Polynomial) -> Polynomial:

@@ -4,7 +4,7 @@ In postfix order the subtree of token i is the slice that ends at i, and its las
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from fouriertree.expr.opcodes import CONST, VAR
 if TYPE_CHECKING:
     from fouriertree.expr.expression import Expression
     from fouriertree.expr.primitives import PrimitiveSet
+
+T = TypeVar("T")
 
 
 def token_arities(op: NDArray[np.int32], primitives: "PrimitiveSet") -> list[int]:
@@ -74,9 +76,9 @@ def check(
         raise ValueError("arg is only for columns and const only for constants; they must be 0 elsewhere")
 
 
-def fold(expression: "Expression", leaf: Callable[[int], Any], apply: Callable[..., Any]) -> Any:
+def fold(expression: "Expression", leaf: Callable[[int], T], apply: Callable[..., T]) -> T:
     """From the leaves to the root: leaf(i) at token i, and apply(operator, *results of its arguments)."""
-    stack: list[Any] = []
+    stack: list[T] = []
     for i, code in enumerate(expression.op.tolist()):
         if code <= VAR:
             stack.append(leaf(i))

@@ -26,8 +26,7 @@ def readable(expression: Expression) -> Expression:
         whole = Expression.apply(row, *arguments)
         return _product(whole) if row.opcode in (MUL, DIV, SQUARE, CUBE) else whole
 
-    found: Expression = fold(expression, expression.subtree, apply)
-    return found
+    return fold(expression, expression.subtree, apply)
 
 
 def _product(e: Expression) -> Expression:

@@ -36,7 +36,7 @@ def to_text(expression: "Expression", names: Sequence[str] | None = None, digits
         number = repr(value) if digits is None else f"{value:.{digits}g}"
         return _Piece(number, UNARY if number.startswith("-") else ATOM, value)
 
-    return str(fold(expression, leaf, _apply).text)
+    return fold(expression, leaf, _apply).text
 
 
 def _apply(row: Primitive, *arguments: _Piece) -> _Piece:

@@ -60,7 +60,6 @@ class Absent:
 
 
 AnyForm = Form | Nodes | Absent
-Forms = Mapping[str, AnyForm]
 
 SQL = ("sqlite", "duckdb", "postgresql")
 #: a call of the function {name} in every language with templates; "{…}" are the arguments
@@ -150,11 +149,6 @@ def in_sql(text: str) -> dict[str, Any]:
     return forms
 
 
-def with_helper(text: str, helper: str) -> Form:
-    """A template that calls a function, which the exported source defines."""
-    return Form(text, helper=helper)
-
-
 def or_nan(name: str, outside: str, inside: str) -> dict[str, Any]:
     """Julia and MATLAB, where a function outside its domain raises or is complex: a guard returns NaN.
 
@@ -169,4 +163,4 @@ function r = {name}_or_nan(a)
 end"""
     helpers = {"julia": in_julia} if outside else {}
     helpers |= {"matlab": in_matlab} if inside else {}
-    return {language: with_helper(f"{name}_or_nan({{a}})", helper) for language, helper in helpers.items()}
+    return {language: Form(f"{name}_or_nan({{a}})", helper=helper) for language, helper in helpers.items()}

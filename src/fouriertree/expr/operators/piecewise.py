@@ -9,7 +9,7 @@ import numpy as np
 
 from fouriertree.expr import opcodes as op
 from fouriertree.expr.operators.entry import FloatArray, Primitive, quiet
-from fouriertree.expr.operators.forms import AnyForm, Form, Nodes, call, in_sql, with_helper
+from fouriertree.expr.operators.forms import AnyForm, Form, Nodes, call, in_sql
 
 
 def _extreme(name: str, sign: str) -> dict[str, AnyForm]:
@@ -26,7 +26,7 @@ function r = {name}_with_nan(a, b)
   r(isnan(a) | isnan(b)) = NaN;
 end"""
     # With two arguments, SQLite's min and max are not aggregates, and give NULL if one is NULL.
-    in_matlab = with_helper(f"{name}_with_nan({{a}}, {{b}})", keeping_nan)
+    in_matlab = Form(f"{name}_with_nan({{a}}, {{b}})", helper=keeping_nan)
     forms = call(
         name, 2, numpy=f"{name}imum", sympy=name.capitalize(), c=choice, cpp=choice, matlab=in_matlab, r=f"p{name}"
     )  # fmt: skip
@@ -57,7 +57,7 @@ function r = {name}_with_nan(a)
   r = {value};
   r(isnan(a)) = NaN;
 end"""
-    return with_helper(f"{name}_with_nan({{a}})", helper)
+    return Form(f"{name}_with_nan({{a}})", helper=helper)
 
 
 ROWS = (
@@ -109,7 +109,7 @@ ROWS = (
             "step",
             python="np.heaviside({a}, 0.0)",
             sympy="sympy.Heaviside({a}, 0)",
-            latex=with_helper(r"\operatorname{step}\left({a}\right)", "% step(a) is 1 where a > 0, and 0 elsewhere"),
+            latex=Form(r"\operatorname{step}\left({a}\right)", helper="% step(a) is 1 where a > 0, and 0 elsewhere"),
             mathml=Form(r"\begin{cases}1&\text{if }{a}>0\\0&\text{otherwise}\end{cases}", 0),
             **dict.fromkeys(("c", "cpp", "julia", "javascript"), "({a} > 0.0 ? 1.0 : {a} <= 0.0 ? 0.0 : {a})"),
             matlab=_in_matlab("step", "double(a > 0)"),

@@ -5,17 +5,7 @@ import numpy as np
 from fouriertree.expr import opcodes as op
 from fouriertree.expr.opcodes import ATOM, POWER, PRODUCT, UNARY
 from fouriertree.expr.operators.entry import Domain, Pole, Primitive, quiet
-from fouriertree.expr.operators.forms import (
-    SQL,
-    AnyForm,
-    Form,
-    Nodes,
-    call,
-    everywhere,
-    in_sql,
-    or_nan,
-    with_helper,
-)
+from fouriertree.expr.operators.forms import SQL, AnyForm, Form, Nodes, call, everywhere, in_sql, or_nan
 
 
 def _repeated(factors: int, **own: str | AnyForm) -> dict[str, AnyForm]:
@@ -100,9 +90,9 @@ ROWS = (
             python="power",
             sympy=Form("{a}**{b}", POWER, (ATOM, UNARY)),
             latex=Form("{a}^{{b}}", POWER, (ATOM, 0)),
-            julia=with_helper("power_or_nan({a}, {b})", _POWER_IN_JULIA),
-            matlab=with_helper("power_or_nan({a}, {b})", _POWER_IN_MATLAB),
-            r=with_helper("power_or_nan({a}, {b})", _POWER_IN_R),
+            julia=Form("power_or_nan({a}, {b})", helper=_POWER_IN_JULIA),
+            matlab=Form("power_or_nan({a}, {b})", helper=_POWER_IN_MATLAB),
+            r=Form("power_or_nan({a}, {b})", helper=_POWER_IN_R),
             # 1 to any power is 1, and so is -1 to an infinite one: JavaScript gives NaN there.
             javascript=Form(
                 "(Math.abs({a}) === 1 && ({a} === 1 || Math.abs({b}) === Infinity) ? 1.0 : Math.pow({a}, {b}))",

@@ -7,7 +7,7 @@ import numpy as np
 from fouriertree.expr import opcodes as op
 from fouriertree.expr.opcodes import PRODUCT, UNARY
 from fouriertree.expr.operators.entry import FloatArray, Pole, Primitive, quiet
-from fouriertree.expr.operators.forms import SQL, Form, Nodes, with_helper
+from fouriertree.expr.operators.forms import SQL, Form, Nodes
 
 
 def _pdiv(a: FloatArray, b: FloatArray) -> FloatArray:
@@ -61,11 +61,11 @@ ROWS = (
         forms={
             "python": Form("np.where({b} == 0.0, 1.0, {a} / {b})", needed=_NEEDED),
             "sympy": Form("sympy.Piecewise((1, sympy.Eq({b}, 0)), ({a} / {b}, True))", needed=_NEEDED),
-            "latex": with_helper(r"\operatorname{pdiv}\left({a}, {b}\right)", "% pdiv(a, b) is a/b, and 1 where b = 0"),
+            "latex": Form(r"\operatorname{pdiv}\left({a}, {b}\right)", helper="% pdiv(a, b) is a/b, and 1 where b = 0"),
             "mathml": Form(r"\begin{cases}1&\text{if }{b}=0\\\frac{{a}}{{b}}&\text{otherwise}\end{cases}", 0),
             **dict.fromkeys(("c", "cpp", "julia"), Form("({b} == 0.0 ? 1.0 : {a} / {b})", needed=_NEEDED)),
-            "matlab": with_helper("pdiv({a}, {b})", _PDIV_IN_MATLAB),
-            "r": with_helper("pdiv({a}, {b})", _PDIV_IN_R),
+            "matlab": Form("pdiv({a}, {b})", helper=_PDIV_IN_MATLAB),
+            "r": Form("pdiv({a}, {b})", helper=_PDIV_IN_R),
             "javascript": Form("({b} === 0 ? 1.0 : {a} / {b})", needed=_NEEDED),
             **dict.fromkeys(SQL, Form("CASE WHEN {b} = 0.0 THEN 1.0 ELSE {a} / {b} END", 0, _NEEDED)),
             "excel": Form("IF({b}=0,1,{a}/{b})", needed=_NEEDED),
@@ -83,13 +83,13 @@ ROWS = (
         forms={
             "python": Form("np.where({a} == 0.0, 0.0, np.log(np.abs({a})))", needed=(PRODUCT, 0)),
             "sympy": Form("sympy.Piecewise((0, sympy.Eq({a}, 0)), (sympy.log(sympy.Abs({a})), True))"),
-            "latex": with_helper(r"\operatorname{plog}\left({a}\right)", "% plog(a) is ln|a|, and 0 where a = 0"),
+            "latex": Form(r"\operatorname{plog}\left({a}\right)", helper="% plog(a) is ln|a|, and 0 where a = 0"),
             "mathml": Form(r"\begin{cases}0&\text{if }{a}=0\\\ln\left|{a}\right|&\text{otherwise}\end{cases}", 0),
             "c": Form("({a} == 0.0 ? 0.0 : log(fabs({a})))"),
             "cpp": Form("({a} == 0.0 ? 0.0 : std::log(std::fabs({a})))"),
             "julia": Form("({a} == 0.0 ? 0.0 : log(abs({a})))"),
-            "matlab": with_helper("plog({a})", _PLOG_IN_MATLAB),
-            "r": with_helper("plog({a})", _PLOG_IN_R),
+            "matlab": Form("plog({a})", helper=_PLOG_IN_MATLAB),
+            "r": Form("plog({a})", helper=_PLOG_IN_R),
             "javascript": Form("({a} === 0 ? 0.0 : Math.log(Math.abs({a})))"),
             **dict.fromkeys(SQL, Form("CASE WHEN {a} = 0.0 THEN 0.0 ELSE ln(abs({a})) END", 0)),
             "excel": Form("IF({a}=0,0,LN(ABS({a})))"),
