@@ -94,13 +94,8 @@ class Polynomial:
     def integral(self, a: float | Fraction, b: float | Fraction) -> Fraction:
         """∫ from a to b, exactly."""
         low, high = Fraction(a), Fraction(b)
-        total, low_power, high_power = Fraction(0), low, high
-        for i, n in enumerate(self.numerators):
-            if n:
-                total += Fraction(n, i + 1) * (high_power - low_power)
-            low_power *= low
-            high_power *= high
-        return total / self.denominator
+        terms = (Fraction(n, i) * (high**i - low**i) for i, n in enumerate(self.numerators, 1) if n)
+        return sum(terms, Fraction(0)) / self.denominator
 
     def __str__(self) -> str:
         return " + ".join(_term(c, i) for i, c in enumerate(self.coefficients) if c) or "0"

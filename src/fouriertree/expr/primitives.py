@@ -204,13 +204,11 @@ class PrimitiveSet:
             raise ValueError(
                 f"operator name {name!r} must be an identifier: ASCII letters, digits, underscores"
             )
+        named = f"name {name!r} is"
         for wrong, reason in (
-            (
-                name in CATALOGUE,
-                f"name {name!r} is a built-in operator; use that one, or choose another name",
-            ),
-            (name in CONSTANTS, f"name {name!r} is a constant in formulas; choose another name"),
-            (FEATURE_NAME.fullmatch(name), f"name {name!r} is a feature in formulas; choose another name"),
+            (name in CATALOGUE, f"{named} a built-in operator; use that one, or choose another name"),
+            (name in CONSTANTS, f"{named} a constant in formulas; choose another name"),
+            (FEATURE_NAME.fullmatch(name), f"{named} a feature in formulas; choose another name"),
             (name in self._rows, f"{name!r} is already in this PrimitiveSet"),
             (arity not in (1, 2), f"{name!r} has arity={arity}; operators take 1 or 2 arguments"),
             (complexity < 0, f"{name!r} has complexity={complexity}; it must not be negative"),

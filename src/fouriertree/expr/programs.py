@@ -76,8 +76,6 @@ class Programs:
 
     def user_opcodes(self) -> NDArray[np.int32]:
         """Opcodes of custom operators in the batch."""
-        if all(row.opcode < USER_OPCODE_START for row in self.primitives):
-            return np.zeros(0, np.int32)
         return np.unique(self.op[self.op >= USER_OPCODE_START])
 
 

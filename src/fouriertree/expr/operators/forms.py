@@ -85,47 +85,38 @@ def node(operator: str) -> Nodes:
     return Nodes(lambda g, *inputs: str(g.node(operator, *inputs)))
 
 
-def written_as(language: str, name: str, arity: int = 1) -> AnyForm:
-    """The call of `name` in a language.
+def written_as(language: str, given: str | AnyForm, arity: int = 1) -> AnyForm:
+    """A form; of a text with placeholders that template, and of a word the call of that function in a language.
 
     >>> written_as("cpp", "sin").text
     'std::sin({a})'
     """
+    if not isinstance(given, str):
+        return given
+    if PLACE.search(given):
+        return Form(given)
     if language == "onnx":
-        return node(name)
+        return node(given)
     arguments = ARGUMENTS[arity].replace(" ", "" if language == "excel" else " ")
-    return Form(CALLS[language].replace("{name}", name).replace("{…}", arguments))
+    return Form(CALLS[language].replace("{name}", given).replace("{…}", arguments))
 
 
 def call(name: str, arity: int = 1, /, numpy: str = "", **own: str | AnyForm) -> dict[str, AnyForm]:
-    r"""The call of a function in every language, by default under `name`.
-
-    `numpy` is its name in NumPy, PyTorch and JAX. In `own`, a word is the name in that language, a text with
-    placeholders is a template.
+    r"""The call of a function in every language: `name`, in NumPy, PyTorch and JAX `numpy`, or as in `own`.
 
     >>> call("asin", numpy="arcsin", latex="arcsin")["latex"].text
     '\\arcsin\\left({a}\\right)'
     """
-    names = dict.fromkeys(LANGUAGES, name)
-    names |= dict.fromkeys(("python", "torch", "jax"), numpy or name)
-    names |= {"excel": name.upper(), "onnx": name.capitalize()}
-    forms = {language: written_as(language, word, arity) for language, word in names.items()}
-    return forms | _own(own, arity)
+    names = dict.fromkeys(LANGUAGES, name) | dict.fromkeys(("python", "torch", "jax"), numpy or name)
+    given = names | {"excel": name.upper(), "onnx": name.capitalize()} | own
+    return {language: written_as(language, text, arity) for language, text in given.items()}
 
 
 def everywhere(form: Form, **own: str | AnyForm) -> dict[str, AnyForm]:
     """The same text in every language except those in `own`."""
+    arity = 2 if "{b}" in form.text else 1
     forms: dict[str, AnyForm] = dict.fromkeys(LANGUAGES, form)
-    return forms | _own(own, 2 if "{b}" in form.text else 1)
-
-
-def _own(own: Mapping[str, str | AnyForm], arity: int) -> dict[str, AnyForm]:
-    def form(language: str, given: str | AnyForm) -> AnyForm:
-        if not isinstance(given, str):
-            return given
-        return Form(given) if PLACE.search(given) else written_as(language, given, arity)
-
-    return {language: form(language, given) for language, given in own.items()}
+    return forms | {language: written_as(language, text, arity) for language, text in own.items()}
 
 
 def infix(sign: str, binding: int, space: str = " ") -> Form:
@@ -149,18 +140,17 @@ def in_sql(text: str) -> dict[str, Any]:
     return forms
 
 
-def or_nan(name: str, outside: str, inside: str) -> dict[str, Any]:
+def or_nan(name: str, outside: str, inside: str = "") -> dict[str, Any]:
     """Julia and MATLAB, where a function outside its domain raises or is complex: a guard returns NaN.
 
-    `outside` is the condition on a scalar in Julia, `inside` that on an array in MATLAB; empty for no guard.
+    `outside` is the condition on a scalar in Julia, `inside` that on an array in MATLAB, if a guard is needed there.
     """
-    in_julia = f"{name}_or_nan(a) = {outside} ? NaN : {name}(a)"
-    in_matlab = f"""
+    helpers = {"julia": f"{name}_or_nan(a) = {outside} ? NaN : {name}(a)"}
+    if inside:
+        helpers["matlab"] = f"""
 function r = {name}_or_nan(a)
   r = nan(size(a));
   real = {inside};
   r(real) = {name}(a(real));
 end"""
-    helpers = {"julia": in_julia} if outside else {}
-    helpers |= {"matlab": in_matlab} if inside else {}
     return {language: Form(f"{name}_or_nan({{a}})", helper=helper) for language, helper in helpers.items()}

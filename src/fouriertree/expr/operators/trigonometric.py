@@ -16,7 +16,7 @@ _ATAN_TAIL = tuple((-1.0) ** k / (2 * k + 1) for k in range(1, 12))
 def _wave(name: str, **own: AnyForm) -> dict[str, AnyForm]:
     """With guards: infinite arguments raise in Julia, and are errors in SQL."""
     guards = in_sql(f"CASE WHEN abs({{a}}) < {{inf}} THEN {name}({{a}}) END")
-    return call(name) | own | or_nan(name, outside="isinf(a)", inside="") | guards
+    return call(name) | own | or_nan(name, outside="isinf(a)") | guards
 
 
 def _inverse(name: str, numpy: str, build: Any) -> dict[str, AnyForm]:
