@@ -165,19 +165,17 @@ def _call(name: str, function: Function, arguments: tuple[FloatArray, ...], kind
     except Exception as error:
         reason = f"{type(error).__name__} on {kind}: {_first_line(error)}"
         raise _RaisedError(f"operator {name!r} raised {reason}") from error
+    problem = ""
     if value.dtype.kind not in "fiub":
-        raise ValueError(f"operator {name!r} returned {value.dtype} values on {kind}; it must return floats")
-    if value.shape == ():
-        raise ValueError(
-            f"operator {name!r} returned a scalar for an array; it must return one value per row"
-        )
-    if value.shape != copies[0].shape:
-        shapes = f"shape {value.shape} on {kind} of shape {copies[0].shape}"
-        raise ValueError(f"operator {name!r} returned {shapes}; it must keep the shape")
-    if not all(np.array_equal(c, a, equal_nan=True) for c, a in zip(copies, arguments, strict=True)):
-        raise ValueError(
-            f"operator {name!r} changes its argument in place on {kind}; it must return a new array"
-        )
+        problem = f"returned {value.dtype} values on {kind}; it must return floats"
+    elif value.shape == ():
+        problem = "returned a scalar for an array; it must return one value per row"
+    elif value.shape != (shape := copies[0].shape):
+        problem = f"returned shape {value.shape} on {kind} of shape {shape}; it must keep the shape"
+    elif not all(np.array_equal(c, a, equal_nan=True) for c, a in zip(copies, arguments, strict=True)):
+        problem = f"changes its argument in place on {kind}; it must return a new array"
+    if problem:
+        raise ValueError(f"operator {name!r} {problem}")
     return value.astype(np.float64)
 
 

@@ -79,9 +79,7 @@ class Polynomial:
         return self * Polynomial.of([1 / Fraction(number)])
 
     def __call__(self, x: float | Fraction) -> Fraction:
-        value = Fraction(0)
-        for n in reversed(self.numerators):
-            value = value * Fraction(x) + n
+        value = reduce(lambda v, n: v * Fraction(x) + n, reversed(self.numerators), Fraction(0))
         return value / self.denominator
 
     def values(self, x: NDArray[np.float64]) -> NDArray[np.float64]:

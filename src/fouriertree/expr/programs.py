@@ -48,10 +48,8 @@ class Programs:
         primitives = reduce(PrimitiveSet.union, sets.values(), PrimitiveSet.catalogue())
         kinds, inverse = np.unique(op, return_inverse=True)
         arities = np.array([0 if k <= VAR else primitives.by_opcode(int(k)).arity for k in kinds], np.int8)
-        height, n_columns = (
-            int(_highest(arities[inverse], start, count)),
-            int(arg[op == VAR].max(initial=-1)) + 1,
-        )
+        height = int(_highest(arities[inverse], start, count))
+        n_columns = int(arg[op == VAR].max(initial=-1)) + 1
         return cls(op, arg, const, start, count, height, n_columns, primitives)
 
     def __len__(self) -> int:

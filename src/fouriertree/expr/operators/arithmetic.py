@@ -17,14 +17,12 @@ ROWS = (
     Primitive(
         "add", 2, op.ADD, quiet(np.add),
         kernel=lambda m, x, y: x + y, derivative=("1", "1"), interval=lambda i, a, b: i.add(a, b),
-        forms=_binary("+", SUM, "Add"),
-        symbol="+", precedence=SUM,
+        forms=_binary("+", SUM, "Add"), symbol="+", precedence=SUM,
     ),
     Primitive(
         "sub", 2, op.SUB, quiet(np.subtract),
         kernel=lambda m, x, y: x - y, derivative=("1", "-1"), interval=lambda i, a, b: i.subtract(a, b),
-        forms=_binary("-", SUM, "Sub"),
-        symbol="-", precedence=SUM, label="−", synonyms=("minus",),
+        forms=_binary("-", SUM, "Sub"), symbol="-", precedence=SUM, label="−", synonyms=("minus",),
     ),
     Primitive(
         "mul", 2, op.MUL, quiet(np.multiply),

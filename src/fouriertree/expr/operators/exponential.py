@@ -84,20 +84,17 @@ ROWS = (
         "tanh", 1, op.TANH, quiet(np.tanh),
         kernel=lambda m, x: m.tanh(x), derivative=("1 - v^2",),
         interval=lambda i, a: i.rising(np.tanh, a, exact_at=0.0, least=-1.0, most=1.0),
-        forms=call("tanh"),
-        complexity=3, parity=-1, zeros=(0,),
+        forms=call("tanh"), complexity=3, parity=-1, zeros=(0,),
     ),
     Primitive(
         "sinh", 1, 27, quiet(np.sinh),
         kernel=_sinh, derivative=("cosh(a)",), interval=lambda i, a: i.rising(np.sinh, a, exact_at=0.0),
-        forms=call("sinh", onnx=Nodes(_sinh_nodes)),
-        complexity=3, parity=-1, zeros=(0,),
+        forms=call("sinh", onnx=Nodes(_sinh_nodes)), complexity=3, parity=-1, zeros=(0,),
     ),
     Primitive(
         "cosh", 1, 28, quiet(np.cosh),
         kernel=_cosh, derivative=("sinh(a)",),
         interval=lambda i, a: i.rising(np.cosh, i.absolute(a), exact_at=0.0, least=1.0),
-        forms=call("cosh", onnx=Nodes(_cosh_nodes)),
-        complexity=3, parity=1,
+        forms=call("cosh", onnx=Nodes(_cosh_nodes)), complexity=3, parity=1,
     ),
 )  # fmt: skip

@@ -64,23 +64,20 @@ ROWS = (
     Primitive(
         "abs", 1, op.ABS, quiet(np.abs),
         kernel=lambda m, x: x.absolute(), derivative=("pdiv(a, v)",), interval=lambda i, a: i.absolute(a),
-        forms=call("abs", c="fabs", cpp="fabs", sympy="Abs", latex=r"\left|{a}\right|"),
-        zeros=(0,),
+        forms=call("abs", c="fabs", cpp="fabs", sympy="Abs", latex=r"\left|{a}\right|"), zeros=(0,),
     ),
     # On ties the derivative is that of exactly one of the arguments.
     Primitive(
         "min", 2, op.MIN, quiet(np.minimum),
         kernel=lambda m, x, y: x.minimum(y), derivative=("step(b - a)", "1 - step(b - a)"),
         interval=lambda i, a, b: i.minimum(a, b),
-        forms=_extreme("min", "<"),
-        complexity=2,
+        forms=_extreme("min", "<"), complexity=2,
     ),
     Primitive(
         "max", 2, op.MAX, quiet(np.maximum),
         kernel=lambda m, x, y: x.maximum(y), derivative=("1 - step(b - a)", "step(b - a)"),
         interval=lambda i, a, b: i.maximum(a, b),
-        forms=_extreme("max", ">"),
-        complexity=2,
+        forms=_extreme("max", ">"), complexity=2,
     ),
     # 1, 0 or −1: sign(0) = 0.
     Primitive(

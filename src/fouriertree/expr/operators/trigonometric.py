@@ -67,15 +67,13 @@ ROWS = (
         "sin", 1, op.SIN, quiet(np.sin),
         kernel=lambda m, x: m.sin(x), derivative=("cos(a)",),
         interval=lambda i, a: i.wave(np.sin, a, crest=0.5),
-        forms=_wave("sin"),
-        complexity=3, parity=-1,
+        forms=_wave("sin"), complexity=3, parity=-1,
     ),
     Primitive(
         "cos", 1, op.COS, quiet(np.cos),
         kernel=lambda m, x: m.cos(x), derivative=("-sin(a)",),
         interval=lambda i, a: i.wave(np.cos, a, crest=0.0),
-        forms=_wave("cos"),
-        complexity=3, parity=1,
+        forms=_wave("cos"), complexity=3, parity=1,
     ),
     Primitive(
         "tan", 1, op.TAN, quiet(np.tan),
