@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -141,16 +142,23 @@ class _Canonicalizer:
     ) -> None:
         self.primitives = primitives
         self.fixed = allowed is not None
-        self.allowed = _default_codes(piece) if allowed is None else frozenset(row.opcode for row in allowed)
+        codes = None if allowed is None else frozenset([row.opcode for row in allowed])
+        self.allowed = _default_codes(_operators(piece)) if codes is None else codes
         self.positive = positive
         users = [token for token in piece if isinstance(token, int) and token >= op.USER_OPCODE_START]
-        self.complexities = _COMPLEXITIES | {code: primitives.by_opcode(code).complexity for code in users}
+        self.complexities = _COMPLEXITIES
+        if users:
+            self.complexities = _COMPLEXITIES | {
+                code: primitives.by_opcode(code).complexity for code in users
+            }
 
     def run(self, piece: Piece) -> Piece:
         """The canonical form; if no root is left, by the rules for expressions without roots."""
         while True:
             piece = self._canonical_form(piece)
-            left = self.allowed if self.fixed else _default_codes(piece)
+            if self.fixed or not self.allowed & _DECISIVE:
+                return piece
+            left = _default_codes(_operators(piece))
             if not (self.allowed - left) & _DECISIVE:
                 return piece
             self.allowed = left
@@ -169,7 +177,7 @@ class _Canonicalizer:
                 return _folded(piece, self.primitives)
             piece = found
             # Once a root is moved out of a logarithm, the logarithm of a product may split; exp of a constant is one.
-            folds = (isinstance(a, float) and isinstance(b, int) and b == op.EXP for a, b in pairwise(piece))
+            folds = (b == op.EXP and isinstance(a, float) and isinstance(b, int) for a, b in pairwise(piece))
             if not (writer.regrouped or {op.LOG, op.SQRT} <= self.allowed or any(folds)):
                 break
         return piece
@@ -255,12 +263,12 @@ def _folded(piece: Piece, primitives: PrimitiveSet) -> Piece:
 
 
 def _operators(piece: Piece) -> Codes:
-    return frozenset([token for token in piece if isinstance(token, int) and token > op.VAR])
+    return frozenset([token for token in piece if type(token) is int and token > op.VAR])
 
 
-def _default_codes(piece: Piece) -> Codes:
+@lru_cache(maxsize=4096)
+def _default_codes(codes: Codes) -> Codes:
     """The operators of an expression, and those that its canonical form may use."""
-    codes = _operators(piece)
     found = codes | {op.ADD, op.SUB, op.MUL, op.NEG}
     if codes & {op.DIV, op.INV, op.POW}:
         found |= {op.DIV}
