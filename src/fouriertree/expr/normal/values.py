@@ -55,9 +55,10 @@ class Bases:
 
     def known(self, key: Any, kind: int, part: Any, sign: int = UNKNOWN) -> int:
         """The base with this key, which is new if there is none."""
-        if key not in self.ids:
-            self.ids[key] = self.new(kind, part, sign)
-        return self.ids[key]
+        base = self.ids.get(key)
+        if base is None:
+            base = self.ids[key] = self.new(kind, part, sign)
+        return base
 
     def feature(self, i: int) -> Monomial:
         return (1.0, ((self.known((VAR, i), VAR, i, POSITIVE if i in self.positive else UNKNOWN), 1.0),))

@@ -179,7 +179,7 @@ class Writer:
 
     def pieces(self, factors: Factors) -> list[tuple[Piece, bool]]:
         """Factors of the numerator (True) and the denominator (False); equal powers share one operator."""
-        if all([abs(p) == 1.0 for _, p in factors]):
+        if {abs(p) for _, p in factors} <= {1.0}:
             return [(self.base(i), p > 0.0) for i, p in factors]
         whole: list[Member] = []
         roots: dict[float, list[Member]] = {}
@@ -390,6 +390,8 @@ def _position_of(members: list[Member], top: bool) -> int:
 
 def joined(pieces: list[Piece]) -> Piece:
     """A product of pieces, from left to right."""
+    if len(pieces) == 1:
+        return pieces[0]
     return [*pieces[0], *[token for piece in pieces[1:] for token in (*piece, MUL)]]
 
 
