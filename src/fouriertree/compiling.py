@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).resolve().parent
 #: sources of the kernels and of the constants in them
 KERNEL_SOURCES = (
     "engine/*.py", "search/gp/*.py", "expr/_draw.py", "expr/_span.py", "expr/opcodes.py", "expr/catalogue.py",
-    "expr/operators/*.py", "expr/templates.py", "expr/programs.py",
+    "expr/operators/*.py", "expr/calculus.py", "expr/programs.py",
 )  # fmt: skip
 ANNOUNCE_AFTER_SECONDS = 1.0
 

@@ -16,7 +16,8 @@ from fouriertree.export.functions import r_number
 from fouriertree.export.latex import literal as latex_literal
 from fouriertree.export.tree import whole_tree
 from fouriertree.expr import Expression
-from fouriertree.expr.operators.forms import PRODUCT, UNARY, Form
+from fouriertree.expr.opcodes import PRODUCT, UNARY
+from fouriertree.expr.operators.forms import Form
 
 from .models import evaluated, every_operator, expected, random_models, rows, shapes
 from .runners import numbers, python, sqlite

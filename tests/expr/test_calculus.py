@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 import sympy
@@ -135,3 +137,9 @@ def test_a_deep_tree_has_a_derivative():
     for _ in range(300):
         e = Expression.apply("sin", e)
     assert differentiate(e, 0)([[0.0]])[0] == 1.0
+
+
+def test_a_derivative_survives_pickling():
+    for text in ("sqrt(x0)", "x0^2.5", "asin(x0)*x1"):
+        derivative = differentiate(parse(text), 0)
+        assert pickle.loads(pickle.dumps(derivative)) == derivative

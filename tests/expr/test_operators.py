@@ -13,10 +13,10 @@ import pytest
 import fouriertree
 from fouriertree.cli.choices import TARGETS
 from fouriertree.expr import Expression, PrimitiveSet, differentiate, parse
+from fouriertree.expr.calculus import FINITE, derivative_template, filled_in
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.catalogue import CATALOGUE
 from fouriertree.expr.operators.forms import LANGUAGES, PLACE, Absent, Form, Nodes
-from fouriertree.expr.templates import FINITE, derivative_template, filled_in
 
 SOURCE = Path(fouriertree.__file__).parent
 #: operators that came after the rules of algebra: the package must refer to them in their entries only

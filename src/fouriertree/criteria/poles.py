@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
+from fouriertree.expr.calculus import filled_in
 from fouriertree.expr.catalogue import Primitive
 from fouriertree.expr.opcodes import CONST, VAR
-from fouriertree.expr.templates import filled_in
 
 #: a denominator this close to zero, relative to its median, may have a zero between the rows or beside them
 NEAR = 0.02

@@ -5,10 +5,10 @@ into operations on places of a workspace; nothing here depends on a particular o
 """
 
 from fouriertree.expr import Expression, PrimitiveSet
+from fouriertree.expr.calculus import FINITE as FINITE_TEMPLATE
+from fouriertree.expr.calculus import partial_derivative
 from fouriertree.expr.catalogue import CATALOGUE
 from fouriertree.expr.opcodes import CONST, DIV, INV, MUL, NEG, SUB, VAR
-from fouriertree.expr.templates import FINITE as FINITE_TEMPLATE
-from fouriertree.expr.templates import partial_derivative
 
 # Operations of the tape other than operators: out = a but 0 where a is infinite; out = 1 where a < b, else 0;
 # and two that output √w times a result.

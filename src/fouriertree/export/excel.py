@@ -12,7 +12,7 @@ from fouriertree.export.errors import ExportError
 from fouriertree.export.language import Language, written
 from fouriertree.export.names import columns_of, shown
 from fouriertree.export.tree import whole_tree
-from fouriertree.expr.catalogue import ATOM
+from fouriertree.expr.opcodes import ATOM
 from fouriertree.model import Model
 
 #: limits of Excel: characters, and nested parentheses

@@ -7,8 +7,8 @@ from itertools import count
 
 from fouriertree.export.errors import ExportError
 from fouriertree.expr import Expression
-from fouriertree.expr.catalogue import ATOM, CATALOGUE, UNARY, Primitive
-from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
+from fouriertree.expr.catalogue import CATALOGUE, Primitive
+from fouriertree.expr.opcodes import ATOM, CONST, UNARY, USER_OPCODE_START, VAR
 from fouriertree.expr.operators.forms import Absent, AnyForm, Form
 
 #: levels of operators in one line; parsers have limits

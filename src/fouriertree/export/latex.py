@@ -4,9 +4,8 @@ import re
 
 from fouriertree.export.language import Language
 from fouriertree.export.prepared import prepared
-from fouriertree.expr.catalogue import ATOM, PRODUCT
-from fouriertree.expr.operators.forms import NEGATIVE
-from fouriertree.expr.symbolic import escaped
+from fouriertree.expr.opcodes import ATOM, NEGATIVE, PRODUCT
+from fouriertree.expr.text import escaped
 from fouriertree.model import Model
 
 _LETTERS = """

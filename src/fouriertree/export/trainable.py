@@ -6,7 +6,7 @@ from typing import Any
 from fouriertree.export.errors import ExportError
 from fouriertree.export.language import Language
 from fouriertree.export.prepared import filled, prepared
-from fouriertree.expr.catalogue import ATOM
+from fouriertree.expr.opcodes import ATOM
 from fouriertree.model import Model
 
 TORCH_TEMPLATE = """\

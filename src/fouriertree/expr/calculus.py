@@ -1,16 +1,56 @@
-"""Symbolic derivatives: the chain rule with the derivatives declared in the table of operators."""
+"""Formulas of the table of operators, filled in, and symbolic derivatives by its derivatives and the chain rule."""
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
 
-from fouriertree.expr.catalogue import Primitive
+from fouriertree.expr.catalogue import CATALOGUE, Primitive
 from fouriertree.expr.expression import Expression
-from fouriertree.expr.opcodes import ADD, CONST, DIV, INV, MUL, POW, SQUARE, SUB, VAR
+from fouriertree.expr.opcodes import ADD, CONST, DIV, INV, MUL, POW, SUB, USER_OPCODE_START, VAR
+from fouriertree.expr.parse import parse
+from fouriertree.expr.postfix import fold
 from fouriertree.expr.primitives import PrimitiveSet
-from fouriertree.expr.templates import FINITE, partial_derivative, substituted
+
+#: an expression and its derivative
+_WithSlope = tuple[Expression, Expression]
 
 _ZERO, _ONE = Expression.constant(0.0), Expression.constant(1.0)
+_ADD, _SUB, _MUL, _POW = (CATALOGUE[name] for name in ("add", "sub", "mul", "pow"))
+#: finite(t) in a derivative: t, and in gradients 0 where t is infinite; allowed in templates only
+FINITE = Primitive("finite", 1, USER_OPCODE_START - 1, lambda a: a)
+
+
+def derivative_template(text: str, arity: int, known: PrimitiveSet) -> Expression:
+    """A partial derivative as an expression of a, b and the value v of the operator; raises ParseError."""
+    extended = known if FINITE.name in known.names else PrimitiveSet([*known, FINITE])
+    return parse(text, names=[*"ab"[:arity], "v"], primitives=extended)
+
+
+def partial_derivative(row: Primitive, k: int, known: PrimitiveSet) -> Expression:
+    """The derivative by argument k, as an expression of a, b and v."""
+    if row.derivative is None:
+        raise ValueError(
+            f"operator {row.name!r} has no derivative; give one to PrimitiveSet.add(derivative=...)"
+        )
+    return derivative_template(row.derivative[k], row.arity, known)
+
+
+def substituted(
+    template: Expression, values: Sequence[Expression], apply: Callable[..., Expression]
+) -> Expression:
+    """`template` with its variables replaced by `values`; apply(operator, *arguments) builds nodes."""
+
+    def leaf(i: int) -> Expression:
+        return values[template.arg[i]] if template.op[i] == VAR else Expression.constant(template.const[i])
+
+    return fold(template, leaf, apply)
+
+
+def filled_in(text: str, row: Primitive, arguments: Sequence[Expression]) -> Expression:
+    """A template over the arguments of an operator, such as that of its poles, with these arguments."""
+    template = parse(text, names="ab"[: row.arity], primitives=arguments[0].primitives)
+    return substituted(template, arguments, Expression.apply)
 
 
 def differentiate(expression: Expression, column: int) -> Expression:
@@ -33,47 +73,38 @@ def differentiate(expression: Expression, column: int) -> Expression:
     >>> differentiate(parse("x0^2.5"), 0)
     Expression('2.5*x0^1.5')
     """
-    stack: list[tuple[Expression, Expression]] = []
-    for i, (code, arg) in enumerate(zip(expression.op.tolist(), expression.arg.tolist(), strict=True)):
-        if code in (CONST, VAR):
-            slope = _ONE if code == VAR and arg == column else _ZERO
-            stack.append((expression.subtree(i), slope))
-        else:
-            row = expression.primitives.by_opcode(code)
-            arguments = stack[-row.arity :]
-            value = Expression.apply(row, *(tree for tree, _ in arguments))
-            stack[-row.arity :] = [(value, _chain_rule(row, arguments, expression.primitives))]
-    return stack[0][1]
+    known = expression.primitives
 
+    def leaf(i: int) -> _WithSlope:
+        is_column = expression.op[i] == VAR and expression.arg[i] == column
+        return expression.subtree(i), _ONE if is_column else _ZERO
 
-def _chain_rule(
-    row: Primitive, arguments: list[tuple[Expression, Expression]], known: PrimitiveSet
-) -> Expression:
-    """Sum over the arguments of (partial derivative) · (derivative of the argument)."""
-    values = [value for value, _ in arguments]
-    total = _ZERO
-    for k, (_, slope) in enumerate(arguments):
-        if not _is(slope, 0.0):
-            partial = substituted(_partial(row, k, known), values, _fold)
-            total = _fold(known.by_opcode(ADD), total, _fold(known.by_opcode(MUL), partial, slope))
-    return total
+    def chain_rule(row: Primitive, *arguments: _WithSlope) -> _WithSlope:
+        """The value, and Σ (partial derivative) · (derivative of the argument)."""
+        values, total = [value for value, _ in arguments], _ZERO
+        for k, (_, slope) in enumerate(arguments):
+            if not _is(slope, 0.0):
+                partial = substituted(_partial(row, k, known), values, _folded)
+                total = _folded(_ADD, total, _folded(_MUL, partial, slope))
+        return Expression.apply(row, *values), total
+
+    return fold(expression, leaf, chain_rule)[1]
 
 
 @lru_cache(maxsize=256)
 def _partial(row: Primitive, k: int, known: PrimitiveSet) -> Expression:
     """The derivative by argument k as an expression of a and b: the value v is replaced by the operator itself."""
+
+    def plain(row: Primitive, *arguments: Expression) -> Expression:
+        """finite(t) is t: infinite derivatives are replaced in gradients only."""
+        return arguments[0] if row is FINITE else Expression.apply(row, *arguments)
+
     arguments = [Expression.variable(i) for i in range(row.arity)]
-    return substituted(
-        partial_derivative(row, k, known), [*arguments, Expression.apply(row, *arguments)], _plain
-    )
+    values = [*arguments, Expression.apply(row, *arguments)]
+    return substituted(partial_derivative(row, k, known), values, plain)
 
 
-def _plain(row: Primitive, *arguments: Expression) -> Expression:
-    """finite(t) is t: infinite derivatives are replaced in gradients only."""
-    return arguments[0] if row is FINITE else Expression.apply(row, *arguments)
-
-
-def _fold(row: Primitive, *arguments: Expression) -> Expression:
+def _folded(row: Primitive, *arguments: Expression) -> Expression:
     """The operator on its arguments, simplified for constants, zeros and ones."""
     if all(tree.op[-1] == CONST for tree in arguments):
         value = float(row.reference(*(tree.const for tree in arguments))[0])
@@ -90,16 +121,10 @@ def _product(a: Expression, b: Expression) -> Expression | None:
     if (int(a.op[-1]), int(b.op[-1])) not in ((INV, POW), (SUB, ADD)):
         return None
     first, second = ([e.subtree(i) for i in e.children(e.size - 1)] for e in (a, b))
-    known = a.primitives.union(b.primitives)
     if a.op[-1] == INV and first[0] == second[0]:
-        exponent = _fold(known.by_opcode(SUB), second[1], _ONE)
-        return _fold(known.by_opcode(POW), second[0], exponent)
-    if first == second and _is(first[0], 1.0):
-        # With a single occurrence of u, the bounds of a certificate are tighter.
-        return Expression.apply(
-            known.by_opcode(SUB), _ONE, Expression.apply(known.by_opcode(SQUARE), first[1])
-        )
-    return None
+        return _folded(_POW, second[0], _folded(_SUB, second[1], _ONE))
+    # With a single occurrence of u, the bounds of a certificate are tighter.
+    return _ONE - first[1] ** 2 if first == second and _is(first[0], 1.0) else None
 
 
 def _identity(opcode: int, a: Expression, b: Expression) -> Expression | None:

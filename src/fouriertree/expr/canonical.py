@@ -9,36 +9,18 @@ An expression of fifteen tokens takes about a tenth of a millisecond:
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 
+from fouriertree.expr import opcodes as op
 from fouriertree.expr.catalogue import BY_OPCODE
-from fouriertree.expr.expression import Expression
-from fouriertree.expr.normal.functions import Algebra
-from fouriertree.expr.normal.powers import Piece
-from fouriertree.expr.normal.values import ZERO, NoNormalForm, Value, checked, scaled, smallest_size
+from fouriertree.expr.expression import Expression, Piece, from_tokens, tokens_of
+from fouriertree.expr.normal.algebra import Algebra
+from fouriertree.expr.normal.values import ZERO, NoNormalForm, Value, checked, factored, scaled
 from fouriertree.expr.normal.writer import Writer
-from fouriertree.expr.opcodes import (
-    ABS,
-    ADD,
-    CONST,
-    CUBE,
-    DIV,
-    EXP,
-    INV,
-    LOG,
-    MUL,
-    NEG,
-    POW,
-    SQRT,
-    SQUARE,
-    SUB,
-    USER_OPCODE_START,
-    VAR,
-)
 from fouriertree.expr.primitives import PrimitiveSet
 from fouriertree.expr.simplify import LARGEST_SIZE
 
@@ -46,7 +28,7 @@ Codes = frozenset[int]
 
 _COMPLEXITIES = {row.opcode: row.complexity for row in BY_OPCODE.values()}
 #: operators that determine which rules apply
-_DECISIVE = frozenset((ABS, SQRT, POW))
+_DECISIVE = frozenset((op.ABS, op.SQRT, op.POW))
 #: with at most this many bases, recursion is not too deep
 _SHALLOW = 40
 #: passes at most: joined roots may allow further simplifications
@@ -68,9 +50,9 @@ def canonical(
     """
     if expression.size > LARGEST_SIZE:
         return expression
-    piece = _piece_of(expression)
-    found, _ = _canonical_form(piece, expression.primitives, allowed, positive)
-    return expression if found == piece else _expression_of(found, expression.primitives)
+    piece = tokens_of(expression)
+    found = _Canonicalizer(piece, expression.primitives, allowed, positive).run(piece)
+    return expression if found == piece else from_tokens(found, expression.primitives)
 
 
 def simplify(
@@ -97,13 +79,10 @@ def simplify(
     >>> print(simplify(parse("x0*x1 + 2*x1*x0 - sin(x0)/sin(x0)")), simplify(parse("exp(x0)^2")))
     3.0*x0*x1 - 1.0 exp(x0)^2
     """
-    if expression.size > LARGEST_SIZE:
-        return expression
-    piece = _piece_of(expression)
-    found, canonicalizer = _canonical_form(piece, expression.primitives, allowed, positive)
-    if len(found) > len(piece):
-        found = canonicalizer.folded(piece)
-    return expression if found == piece else _expression_of(found, expression.primitives)
+    found = canonical(expression, allowed, positive)
+    if found.size <= expression.size:
+        return found
+    return from_tokens(_folded(tokens_of(expression), expression.primitives), expression.primitives)
 
 
 def rescaled(
@@ -122,12 +101,12 @@ def rescaled(
     3.0*x0^2*x1 + 1.0
     """
     piece: Piece = []
-    for token in _piece_of(expression):
+    for token in tokens_of(expression):
         by = scales[~token] if isinstance(token, int) and token < 0 else 1.0
-        piece += [1.0 / by, token, MUL] if by != 1.0 else [token]
+        piece += [1.0 / by, token, op.MUL] if by != 1.0 else [token]
     if expression.size <= LARGEST_SIZE:
-        piece, _ = _canonical_form(piece, expression.primitives, allowed, positive)
-    return _expression_of(piece, expression.primitives)
+        piece = _Canonicalizer(piece, expression.primitives, allowed, positive).run(piece)
+    return from_tokens(piece, expression.primitives)
 
 
 def split_number(
@@ -147,63 +126,59 @@ def split_number(
     """
     if expression.size > LARGEST_SIZE:
         return 1.0, expression
-    found, canonicalizer = _canonical_form(_piece_of(expression), expression.primitives, allowed, positive)
-    number, rest = canonicalizer.split(found)
-    return number, _expression_of(rest, expression.primitives)
-
-
-def _canonical_form(
-    piece: Piece, primitives: PrimitiveSet, allowed: PrimitiveSet | None, positive: Container[int]
-) -> tuple[Piece, _Canonicalizer]:
-    codes = _codes(piece, allowed)
-    while True:
-        canonicalizer = _Canonicalizer(piece, primitives, codes, positive)
-        piece = canonicalizer.canonical_form(piece)
-        if not codes & _DECISIVE:
-            return piece, canonicalizer
-        left = codes if allowed is not None else _codes(piece, None)
-        # If no root is left, the rules for expressions without roots apply.
-        if not (codes - left) & _DECISIVE:
-            return piece, canonicalizer
-        codes = left
+    piece = tokens_of(expression)
+    canonicalizer = _Canonicalizer(piece, expression.primitives, allowed, positive)
+    number, rest = canonicalizer.split(canonicalizer.run(piece))
+    return number, from_tokens(rest, expression.primitives)
 
 
 class _Canonicalizer:
     """Computes canonical forms: with the known operators, the allowed ones, and the positive features."""
 
-    __slots__ = ("allowed", "complexities", "positive", "primitives")
+    __slots__ = ("allowed", "complexities", "fixed", "positive", "primitives")
 
     def __init__(
-        self, piece: Piece, primitives: PrimitiveSet, allowed: Codes, positive: Container[int]
+        self, piece: Piece, primitives: PrimitiveSet, allowed: PrimitiveSet | None, positive: Container[int]
     ) -> None:
         self.primitives = primitives
-        self.allowed = allowed
+        self.fixed = allowed is not None
+        codes = None if allowed is None else frozenset([row.opcode for row in allowed])
+        self.allowed = _default_codes(_operators(piece)) if codes is None else codes
         self.positive = positive
-        users = [token for token in piece if isinstance(token, int) and token >= USER_OPCODE_START]
-        self.complexities = (
-            _COMPLEXITIES | {code: primitives.by_opcode(code).complexity for code in users}
-            if users
-            else _COMPLEXITIES
-        )
+        users = [token for token in piece if isinstance(token, int) and token >= op.USER_OPCODE_START]
+        self.complexities = _COMPLEXITIES
+        if users:
+            self.complexities = _COMPLEXITIES | {
+                code: primitives.by_opcode(code).complexity for code in users
+            }
 
-    def canonical_form(self, piece: Piece) -> Piece:
+    def run(self, piece: Piece) -> Piece:
+        """The canonical form; if no root is left, by the rules for expressions without roots."""
+        while True:
+            piece = self._canonical_form(piece)
+            if self.fixed or not self.allowed & _DECISIVE:
+                return piece
+            left = _default_codes(_operators(piece))
+            if not (self.allowed - left) & _DECISIVE:
+                return piece
+            self.allowed = left
+
+    def _canonical_form(self, piece: Piece) -> Piece:
         """The canonical form, or `folded` if that is less complex or there is no canonical form."""
         for _ in range(_MAX_PASSES):
             try:
-                writer, found = self._once(piece)
+                algebra = self._algebra()
+                writer, found = self._written(algebra, self._read(piece, algebra))
             except NoNormalForm:
-                return self.folded(piece)
+                return _folded(piece, self.primitives)
             if found == piece:
                 break
             if writer.complexity(found) > writer.complexity(piece):
-                return self.folded(piece)
+                return _folded(piece, self.primitives)
             piece = found
             # Once a root is moved out of a logarithm, the logarithm of a product may split; exp of a constant is one.
-            if not (
-                writer.regrouped
-                or (LOG in self.allowed and SQRT in self.allowed)
-                or any(b == EXP and isinstance(a, float) and isinstance(b, int) for a, b in pairwise(piece))
-            ):
+            folds = (b == op.EXP and isinstance(a, float) and isinstance(b, int) for a, b in pairwise(piece))
+            if not (writer.regrouped or {op.LOG, op.SQRT} <= self.allowed or any(folds)):
                 break
         return piece
 
@@ -211,35 +186,33 @@ class _Canonicalizer:
         """(c, rest) of a canonical form."""
         algebra = self._algebra()
         try:
-            coefficient, rest = _split(algebra.expanded(self._read(piece, algebra)))
-            writer, found = self._written(algebra, rest)
+            c, body = algebra.expanded(self._read(piece, algebra))
+            if isinstance(body, dict):
+                c, body = factored(body)
+            writer, found = self._written(algebra, (1.0, body) if c else ZERO)
         except NoNormalForm:
             return 1.0, piece
-        return (coefficient, found) if writer.complexity(found) <= writer.complexity(piece) else (1.0, piece)
-
-    def _once(self, piece: Piece) -> tuple[Writer, Piece]:
-        algebra = self._algebra()
-        return self._written(algebra, self._read(piece, algebra))
+        return (c or 1.0, found) if writer.complexity(found) <= writer.complexity(piece) else (1.0, piece)
 
     def _written(self, algebra: Algebra, value: Value) -> tuple[Writer, Piece]:
-        writer, allowed = Writer(algebra, self.allowed, self.complexities), self.allowed
+        writer = Writer(algebra, self.allowed, self.complexities)
         if len(algebra.kinds) > _SHALLOW:
             writer.write_bases(value)
         found = writer.value(value)
-        if not {token for token in found if type(token) is int and token > VAR} <= allowed:
+        if not _operators(found) <= self.allowed:
             raise NoNormalForm
         return writer, found
 
     def _algebra(self) -> Algebra:
-        return Algebra(self.positive, ABS in self.allowed, self._can_raise)
+        return Algebra(self.positive, op.ABS in self.allowed, self._can_raise)
 
     def _can_raise(self, p: float) -> bool:
         """Whether b^p can be written without exp and log."""
-        if POW in self.allowed:
+        if op.POW in self.allowed:
             return True
         if p < 0.0:
-            return (DIV in self.allowed or INV in self.allowed) and self._can_raise(-p)
-        return p <= 6.0 and (p.is_integer() or ((2.0 * p).is_integer() and SQRT in self.allowed))
+            return (op.DIV in self.allowed or op.INV in self.allowed) and self._can_raise(-p)
+        return p <= 6.0 and (p.is_integer() or ((2.0 * p).is_integer() and op.SQRT in self.allowed))
 
     def _read(self, piece: Piece, algebra: Algebra) -> Value:
         """The normal form of a program."""
@@ -251,86 +224,52 @@ class _Canonicalizer:
                 stack.append(algebra.feature(~token))
             elif token in _EXPONENTS:
                 stack[-1] = algebra.power(stack[-1], _EXPONENTS[token])
-            elif token == NEG:
+            elif token == op.NEG:
                 stack[-1] = scaled(stack[-1], -1.0)
             elif token in _ARITHMETIC:
                 b = stack.pop()
-                stack[-1] = _apply_arithmetic(algebra, token, stack[-1], b)
+                stack[-1] = _ARITHMETIC[token](algebra, stack[-1], b)
             else:
                 row = self.primitives.by_opcode(token)
                 stack[-row.arity :] = [algebra.apply(row, stack[-row.arity :])]
         return stack[0]
 
-    def folded(self, piece: Piece) -> Piece:
-        """The program with constant subtrees evaluated."""
-        stack: list[Piece] = []
-        for token in piece:
-            if isinstance(token, float) or token < 0:
-                stack.append([token])
-                continue
-            row = self.primitives.by_opcode(token)
-            arguments = stack[-row.arity :]
-            numbers = [a[0] for a in arguments if len(a) == 1 and isinstance(a[0], float)]
-            whole: Piece = [t for a in arguments for t in a] + [token]
-            if len(numbers) == row.arity:
-                value = float(row.reference(*[np.array([number]) for number in numbers])[0])
-                whole = [value] if math.isfinite(value) else whole
-            stack[-row.arity :] = [whole]
-        return stack[0]
+
+_EXPONENTS = {op.SQRT: 0.5, op.SQUARE: 2.0, op.CUBE: 3.0, op.INV: -1.0}
+_ARITHMETIC: dict[int, Callable[[Algebra, Value, Value], Value]] = {
+    op.ADD: Algebra.add,
+    op.SUB: lambda algebra, a, b: algebra.add(a, b, -1.0),
+    op.MUL: Algebra.multiply,
+    op.DIV: lambda algebra, a, b: algebra.multiply(a, algebra.power(b, -1.0)),
+}
 
 
-_EXPONENTS = {SQRT: 0.5, SQUARE: 2.0, CUBE: 3.0, INV: -1.0}
-_ARITHMETIC = frozenset((ADD, SUB, MUL, DIV))
+def _folded(piece: Piece, primitives: PrimitiveSet) -> Piece:
+    """The program with constant subtrees evaluated."""
+    stack: list[Piece] = []
+    for token in piece:
+        if isinstance(token, float) or token < 0:
+            stack.append([token])
+            continue
+        row = primitives.by_opcode(token)
+        arguments = stack[-row.arity :]
+        numbers = [a[0] for a in arguments if len(a) == 1 and isinstance(a[0], float)]
+        whole: Piece = [t for a in arguments for t in a] + [token]
+        if len(numbers) == row.arity:
+            value = float(row.reference(*[np.array([number]) for number in numbers])[0])
+            whole = [value] if math.isfinite(value) else whole
+        stack[-row.arity :] = [whole]
+    return stack[0]
 
 
-def _apply_arithmetic(algebra: Algebra, code: int, a: Value, b: Value) -> Value:
-    if code == MUL:
-        return algebra.multiply(a, b)
-    if code == DIV:
-        return algebra.multiply(a, algebra.power(b, -1.0))
-    return algebra.add(a, b, 1.0 if code == ADD else -1.0)
-
-
-def _split(value: Value) -> tuple[float, Value]:
-    """(c, rest) with value = c·rest; of a sum, one term of rest has the coefficient ±1 and one is positive."""
-    number, body = value
-    if not isinstance(body, dict):
-        return (number, (1.0, body)) if number else (1.0, ZERO)
-    size = smallest_size(body)
-    if all(term[0] < 0.0 for term in body.values()):
-        size = -size
-    return size, (1.0, {key: (c / size, f) for key, (c, f) in body.items()})
+def _operators(piece: Piece) -> Codes:
+    return frozenset([token for token in piece if type(token) is int and token > op.VAR])
 
 
 @lru_cache(maxsize=4096)
 def _default_codes(codes: Codes) -> Codes:
     """The operators of an expression, and those that its canonical form may use."""
-    found = codes | {ADD, SUB, MUL, NEG}
-    if codes & {DIV, INV, POW}:
-        found |= {DIV}
-    if POW in codes:
-        found |= {SQUARE, CUBE, SQRT}
-    return found
-
-
-def _codes(piece: Piece, allowed: PrimitiveSet | None) -> Codes:
-    if allowed is None:
-        return _default_codes(frozenset([token for token in piece if isinstance(token, int) and token > VAR]))
-    return frozenset([row.opcode for row in allowed])
-
-
-def _piece_of(expression: Expression) -> Piece:
-    op, arg, const = expression.op.tolist(), expression.arg.tolist(), expression.const.tolist()
-    return [o if o > VAR else c if o == CONST else ~a for o, a, c in zip(op, arg, const, strict=True)]
-
-
-def _expression_of(piece: Piece, primitives: PrimitiveSet) -> Expression:
-    op = [CONST if isinstance(token, float) else VAR if token < 0 else token for token in piece]
-    arg = [~token if isinstance(token, int) and token < 0 else 0 for token in piece]
-    const = [token if isinstance(token, float) else 0.0 for token in piece]
-    return Expression.unchecked(
-        np.array(op, dtype=np.int32),
-        np.array(arg, dtype=np.int32),
-        np.array(const, dtype=np.float64),
-        primitives,
-    )
+    found = codes | {op.ADD, op.SUB, op.MUL, op.NEG}
+    if codes & {op.DIV, op.INV, op.POW}:
+        found |= {op.DIV}
+    return found | {op.SQUARE, op.CUBE, op.SQRT} if op.POW in codes else found

@@ -19,13 +19,9 @@ from fouriertree.expr.operators import (
     special,
     trigonometric,
 )
-from fouriertree.expr.operators.entry import Domain, FloatArray, Pole, Primitive, Reference, quiet
-from fouriertree.expr.operators.forms import ATOM, POWER, PRODUCT, SUM, UNARY
+from fouriertree.expr.operators.entry import FloatArray, Primitive, Reference, quiet
 
-__all__ = [
-    "ATOM", "BY_OPCODE", "BY_SYMBOL", "CATALOGUE", "POWER", "PRODUCT", "SUM", "UNARY", "Domain", "FloatArray", "Pole",
-    "Primitive", "Reference", "quiet",
-]  # fmt: skip
+__all__ = ["BY_OPCODE", "BY_SYMBOL", "CATALOGUE", "FloatArray", "Primitive", "Reference", "quiet"]
 
 _FAMILIES = (arithmetic, powers, exponential, trigonometric, protected, piecewise, special)
 _ROWS: list[Primitive] = sorted(

@@ -5,8 +5,9 @@ import itertools
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -37,77 +38,59 @@ class _RaisedError(ValueError):
     """The function raised an exception; a wrong shape or type is a plain ValueError."""
 
 
-def register(
-    name: str,
-    function: Function,
-    arity: int,
-    derivative: tuple[str, ...] | None = None,
-    sympy: Function | None = None,
-    complexity: int = 1,
-    interval: Function | None = None,
-    forms: Mapping[str, AnyForm] | None = None,
-) -> Primitive:
-    """The operator for `function`; equal definitions give the same operator in one process."""
-    definition = (name, function, arity, derivative, sympy, complexity, interval, dict(forms or {}))
-    for known in _by_uid.values():
-        if _definition(known) == definition:
-            return known
+class Definition(NamedTuple):
+    """What a user gives of an operator, under the names of `Primitive`."""
+
+    name: str
+    python: Function
+    arity: int
+    derivative: tuple[str, ...] | None
+    sympy: Function | None
+    complexity: int
+    interval: Function | None
+    forms: Mapping[str, AnyForm]
+
+
+def register(definition: Definition) -> Primitive:
+    """The operator of a definition; equal definitions give the same operator in one process."""
+    known = _known(definition)
+    if known is not None:
+        return known
     primitive = _create(definition, uid=uuid.uuid4().hex)
     if primitive.note:
         warnings.warn(primitive.note, UserWarning, stacklevel=3)
     return primitive
 
 
-def restore(
-    name: str,
-    function: Function,
-    arity: int,
-    derivative: tuple[str, ...] | None,
-    sympy: Function | None,
-    complexity: int,
-    uid: str,
-    interval: Function | None = None,
-    forms: Mapping[str, AnyForm] | None = None,
-) -> Primitive:
+def restore(*pickled: Any) -> Primitive:
     """The operator of a pickle: the registered one with its uid or definition, else a new one."""
-    definition = (name, function, arity, derivative, sympy, complexity, interval, dict(forms or {}))
-    for known in _by_uid.values():
-        if known.uid == uid or _definition(known) == definition:
-            return known
-    return _create(definition, uid=uid)
+    *first, uid, interval, forms = (*pickled, None, None)[:9]
+    definition = Definition._make([*first, interval, dict(forms or {})])
+    return _known(definition, uid) or _create(definition, uid)
 
 
-def _create(definition: tuple[Any, ...], uid: str) -> Primitive:
-    name, function, arity, derivative, sympy, complexity, interval, forms = definition
+def _known(definition: Definition, uid: str = "") -> Primitive | None:
+    for p in _by_uid.values():
+        if p.uid == uid or tuple(getattr(p, field) for field in Definition._fields) == definition:
+            return p
+    return None
+
+
+def _create(definition: Definition, uid: str) -> Primitive:
+    name, function, arity = definition[:3]
     _check_arity(name, function, arity)
     reference, scalar, reason = _interpret(name, function, arity)
-    note = f"{name} runs as NumPy (Numba could not compile it: {reason})" if scalar is None else ""
-    primitive = Primitive(
-        name=name,
-        arity=arity,
+    primitive = _by_uid[uid] = Primitive(
+        **definition._asdict(),
         opcode=next(_next_opcode),
         reference=reference,
-        derivative=derivative,
-        interval=interval,
-        forms=forms,
-        complexity=complexity,
-        fault="a value that is not finite" if interval else "an operator with unknown bounds",
-        sympy=sympy,
-        python=function,
+        fault="a value that is not finite" if definition.interval else "an operator with unknown bounds",
         compiled=scalar is not None,
         scalar=scalar,
-        note=note,
+        note=f"{name} runs as NumPy (Numba could not compile it: {reason})" if scalar is None else "",
         uid=uid,
     )
-    _by_uid[uid] = primitive
     return primitive
-
-
-def _definition(known: Primitive) -> tuple[Any, ...]:
-    return (
-        known.name, known.python, known.arity, known.derivative, known.sympy, known.complexity, known.interval,
-        dict(known.forms),
-    )  # fmt: skip
 
 
 def _check_arity(name: str, function: Function, arity: int) -> None:
@@ -155,6 +138,13 @@ def _probes(arity: int) -> Iterator[tuple[str, tuple[FloatArray, ...]]]:
         yield " and ".join(kinds), tuple(axis.ravel() for axis in grid)
 
 
+def _rows(arity: int) -> Iterator[tuple[str, tuple[float, ...]]]:
+    """The same as (name, one float per argument)."""
+    for kind, arguments in _probes(arity):
+        for row in zip(*arguments, strict=True):
+            yield kind, tuple(map(float, row))
+
+
 def _probe(name: str, function: Function, arity: int) -> None:
     """Raise ValueError unless `function` is an elementwise, deterministic function of float arrays."""
     probes = list(_probes(arity))
@@ -175,19 +165,17 @@ def _call(name: str, function: Function, arguments: tuple[FloatArray, ...], kind
     except Exception as error:
         reason = f"{type(error).__name__} on {kind}: {_first_line(error)}"
         raise _RaisedError(f"operator {name!r} raised {reason}") from error
+    problem = ""
     if value.dtype.kind not in "fiub":
-        raise ValueError(f"operator {name!r} returned {value.dtype} values on {kind}; it must return floats")
-    if value.shape == ():
-        raise ValueError(
-            f"operator {name!r} returned a scalar for an array; it must return one value per row"
-        )
-    if value.shape != copies[0].shape:
-        shapes = f"shape {value.shape} on {kind} of shape {copies[0].shape}"
-        raise ValueError(f"operator {name!r} returned {shapes}; it must keep the shape")
-    if not all(np.array_equal(c, a, equal_nan=True) for c, a in zip(copies, arguments, strict=True)):
-        raise ValueError(
-            f"operator {name!r} changes its argument in place on {kind}; it must return a new array"
-        )
+        problem = f"returned {value.dtype} values on {kind}; it must return floats"
+    elif value.shape == ():
+        problem = "returned a scalar for an array; it must return one value per row"
+    elif value.shape != (shape := copies[0].shape):
+        problem = f"returned shape {value.shape} on {kind} of shape {shape}; it must keep the shape"
+    elif not all(np.array_equal(c, a, equal_nan=True) for c, a in zip(copies, arguments, strict=True)):
+        problem = f"changes its argument in place on {kind}; it must return a new array"
+    if problem:
+        raise ValueError(f"operator {name!r} {problem}")
     return value.astype(np.float64)
 
 
@@ -232,39 +220,28 @@ def _loop(scalar: Any, arity: int) -> Reference:
 
 def _always_raises(function: Function, arity: int) -> bool:
     """Whether the function raises on scalars, too: its compiled form, where 1/0 is inf, does not raise."""
-    rows = (row for _, arguments in _probes(arity) for row in zip(*arguments, strict=True))
-    return all(_raises(function, tuple(map(float, row))) for row in rows)
-
-
-def _raises(function: Function, row: tuple[float, ...]) -> bool:
-    try:
-        with np.errstate(all="ignore"):
+    for _, row in _rows(arity):
+        with suppress(Exception), np.errstate(all="ignore"):
             function(*row)
-    except Exception:
-        return True
-    return False
+            return False
+    return True
 
 
 def _disagreement(scalar: Any, function: Function, arity: int) -> str:
     """The first probe on which the compiled function differs from `function`, or ""."""
-    for kind, arguments in _probes(arity):
-        for row in zip(*arguments, strict=True):
-            if not _same_at(scalar, function, tuple(map(float, row))):
-                return kind
+    for kind, row in _rows(arity):
+        try:
+            with np.errstate(all="ignore"):
+                expected = function(*row)
+        except Exception:
+            # math.exp(1e300) raises in Python and is inf when compiled: there is no value to compare.
+            continue
+        same = False
+        with suppress(Exception):
+            same = _close(scalar(*row), expected)
+        if not same:
+            return kind
     return ""
-
-
-def _same_at(scalar: Any, function: Function, row: tuple[float, ...]) -> bool:
-    try:
-        with np.errstate(all="ignore"):
-            expected = function(*row)
-    except Exception:
-        # math.exp(1e300) raises in Python and is inf when compiled: there is no value to compare.
-        return True
-    try:
-        return _close(scalar(*row), expected)
-    except Exception:
-        return False
 
 
 def _close(found: Any, expected: Any) -> bool:

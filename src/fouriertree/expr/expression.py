@@ -1,13 +1,13 @@
 """`Expression`: an immutable expression tree in postfix order, whose subtrees are slices."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Never
+from numbers import Real
+from typing import Any, Final, Never, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fouriertree.expr import postfix, symbolic
-from fouriertree.expr.arithmetic import Arithmetic
+from fouriertree.expr import postfix
 from fouriertree.expr.catalogue import FloatArray
 from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
 from fouriertree.expr.primitives import Primitive, PrimitiveSet
@@ -15,11 +15,26 @@ from fouriertree.expr.text import to_text
 
 IntArray = NDArray[np.int32]
 
+Operand: TypeAlias = "Expression | float"
+#: a part of a program as one list: a float for a constant, ~i for feature i, and an opcode for an operator
+Piece = list[int | float]
+
 #: feature and constant of an operator's token
 _NO_FEATURE, _NO_CONSTANT = np.zeros(1, np.int32), np.zeros(1)
 
 
-class Expression(Arithmetic):
+def _methods(operator: str) -> tuple[Callable[[Operand, Operand], "Expression"], ...]:
+    """The methods of ``self ∘ other`` and of ``other ∘ self``."""
+
+    def build(a: Operand, b: Operand) -> Any:
+        # Python raises a TypeError with both types if NotImplemented is returned.
+        valid = isinstance(a, Expression | Real) and isinstance(b, Expression | Real)
+        return Expression.apply(operator, a, b) if valid else NotImplemented
+
+    return build, lambda self, other: build(other, self)
+
+
+class Expression:
     """An immutable expression tree, as arrays of tokens in postfix order.
 
     Expressions are built by `parse`, by `constant`, `variable` and `apply`, and by Python's arithmetic operators.
@@ -44,6 +59,8 @@ class Expression(Arithmetic):
     """
 
     __slots__ = ("_bits", "arg", "const", "op", "primitives")
+    # Then `np.float64(2) * e` calls `__rmul__`.
+    __array_ufunc__: Final = None
 
     op: IntArray
     arg: IntArray
@@ -55,12 +72,7 @@ class Expression(Arithmetic):
         self, op: ArrayLike, arg: ArrayLike, const: ArrayLike, primitives: PrimitiveSet | None = None
     ) -> None:
         # Copies, because expressions are immutable.
-        self._set(
-            np.array(op, dtype=np.int32),
-            np.array(arg, dtype=np.int32),
-            np.array(const, dtype=np.float64),
-            PrimitiveSet.catalogue() if primitives is None else primitives,
-        )
+        self._set(np.array(op, np.int32), np.array(arg, np.int32), np.array(const, np.float64), primitives)
         postfix.check(self.op, self.arg, self.const, self._arities())
 
     @classmethod
@@ -69,7 +81,7 @@ class Expression(Arithmetic):
     ) -> "Expression":
         """An expression from arrays that are a valid program; they are not copied and become read-only."""
         new = cls.__new__(cls)
-        new._set(op, arg, const, PrimitiveSet.catalogue() if primitives is None else primitives)
+        new._set(op, arg, const, primitives)
         return new
 
     @classmethod
@@ -83,7 +95,7 @@ class Expression(Arithmetic):
         return cls([VAR], [column], [0.0])
 
     @classmethod
-    def apply(cls, operator: str | Primitive, *arguments: "Expression | float") -> "Expression":
+    def apply(cls, operator: str | Primitive, *arguments: Operand) -> "Expression":
         """The operator applied to arguments; custom operators are found by name in the arguments' sets."""
         trees = [tree if isinstance(tree, Expression) else cls.constant(tree) for tree in arguments]
         primitives = catalogue = PrimitiveSet.catalogue()
@@ -101,6 +113,21 @@ class Expression(Arithmetic):
             np.concatenate([*(tree.const for tree in trees), _NO_CONSTANT]),
             primitives,
         )
+
+    __add__, __radd__ = _methods("add")
+    __sub__, __rsub__ = _methods("sub")
+    __mul__, __rmul__ = _methods("mul")
+    __truediv__, __rtruediv__ = _methods("div")
+    _pow, __rpow__ = _methods("pow")
+
+    def __pow__(self, other: Operand) -> "Expression":
+        # As in `parse`: x^2 is square(x) and x^3 is cube(x).
+        if isinstance(other, Real) and other in (2, 3):
+            return self.apply("square" if other == 2 else "cube", self)
+        return self._pow(other)
+
+    def __neg__(self) -> "Expression":
+        return self.apply("neg", self)
 
     def __len__(self) -> int:
         return len(self.op)
@@ -174,18 +201,23 @@ class Expression(Arithmetic):
 
     def evaluate(self, X: ArrayLike) -> FloatArray:
         """Values (n_rows,) on the rows of X (n_rows, n_features), by NumPy."""
-        rows = _table(X, self.columns)
-        stack: list[FloatArray] = []
-        for code, column, value in zip(self.op.tolist(), self.arg.tolist(), self.const.tolist(), strict=True):
-            if code == CONST:
-                stack.append(np.full(len(rows), value))
-            elif code == VAR:
-                stack.append(np.ascontiguousarray(rows[:, column]))
-            else:
-                row = self.primitives.by_opcode(code)
-                stack[-row.arity :] = [row.reference(*stack[-row.arity :])]
+        rows, columns = np.asarray(X, dtype=np.float64), self.columns
+        if rows.ndim != 2:
+            hint = "; use X.reshape(-1, 1) for one feature" if rows.ndim == 1 else ""
+            raise ValueError(f"X must have two dimensions (rows, features), got shape {rows.shape}{hint}")
+        if columns and columns[-1] >= rows.shape[1]:
+            raise ValueError(
+                f"the expression uses feature x{columns[-1]}, but X has {rows.shape[1]} feature(s)"
+            )
+
+        def leaf(i: int) -> FloatArray:
+            if self.op[i] == CONST:
+                return np.full(len(rows), self.const[i])
+            return np.ascontiguousarray(rows[:, self.arg[i]])
+
+        values: FloatArray = postfix.fold(self, leaf, lambda row, *arguments: row.reference(*arguments))
         # A single feature must not be returned as a view of X.
-        return stack[0].copy() if self.size == 1 else stack[0]
+        return values.copy() if self.size == 1 else values
 
     __call__ = evaluate
 
@@ -201,11 +233,15 @@ class Expression(Arithmetic):
 
     def sympy(self, names: Sequence[str] | None = None) -> Any:
         """The SymPy expression, with one symbol per feature."""
-        return symbolic.to_sympy(self, names)
+        from fouriertree.expr.symbolic import to_sympy  # importing SymPy is slow
+
+        return to_sympy(self, names)
 
     def latex(self, names: Sequence[str] | None = None) -> str:
         """LaTeX, as SymPy prints it."""
-        return symbolic.to_latex(self, names)
+        from fouriertree.expr.symbolic import to_latex  # importing SymPy is slow
+
+        return to_latex(self, names)
 
     def to_json(self) -> dict[str, str]:
         """JSON data, which `from_json` inverts."""
@@ -230,25 +266,24 @@ class Expression(Arithmetic):
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def __setattr__(self, name: str, value: object) -> Never:
+    def __setattr__(self, *_: object) -> Never:
         raise AttributeError("expressions are immutable; replace() and apply() make new ones")
 
-    def __delattr__(self, name: str) -> Never:
-        raise AttributeError("expressions are immutable; replace() and apply() make new ones")
+    __delattr__ = __setattr__
 
     def __reduce__(self) -> tuple[Callable[..., "Expression"], tuple[Any, ...]]:
         users = {code for code in self.op.tolist() if code >= USER_OPCODE_START}
         names = {code: self.primitives.by_opcode(code).name for code in users}
         return _restore, (self.op, self.arg, self.const, self.primitives, names)
 
-    def _set(self, op: IntArray, arg: IntArray, const: FloatArray, primitives: PrimitiveSet) -> None:
+    def _set(self, op: IntArray, arg: IntArray, const: FloatArray, primitives: PrimitiveSet | None) -> None:
         for array in (op, arg, const):
             array.setflags(write=False)
         put = object.__setattr__
         put(self, "op", op)
         put(self, "arg", arg)
         put(self, "const", const)
-        put(self, "primitives", primitives)
+        put(self, "primitives", PrimitiveSet.catalogue() if primitives is None else primitives)
 
     def _arities(self) -> list[int]:
         return postfix.token_arities(self.op, self.primitives)
@@ -266,19 +301,22 @@ class Expression(Arithmetic):
         return self._bits
 
 
-def _table(X: ArrayLike, columns: Sequence[int]) -> FloatArray:
-    rows = np.asarray(X, dtype=np.float64)
-    if rows.ndim != 2:
-        hint = "; use X.reshape(-1, 1) for one feature" if rows.ndim == 1 else ""
-        raise ValueError(f"X must have two dimensions (rows, features), got shape {rows.shape}{hint}")
-    if columns and columns[-1] >= rows.shape[1]:
-        raise ValueError(f"the expression uses feature x{columns[-1]}, but X has {rows.shape[1]} feature(s)")
-    return rows
-
-
 def _restore(
     op: IntArray, arg: IntArray, const: FloatArray, primitives: PrimitiveSet, names: Mapping[int, str]
 ) -> Expression:
     """A pickled expression: opcodes of built-in operators are fixed, custom operators are found by name."""
     codes = [primitives[names[code]].opcode if code in names else code for code in op.tolist()]
     return Expression(codes, arg, const, primitives)
+
+
+def tokens_of(expression: Expression) -> Piece:
+    op, arg, const = expression.op.tolist(), expression.arg.tolist(), expression.const.tolist()
+    return [o if o > VAR else c if o == CONST else ~a for o, a, c in zip(op, arg, const, strict=True)]
+
+
+def from_tokens(tokens: Piece, primitives: PrimitiveSet) -> Expression:
+    """The expression of tokens that are a valid program."""
+    op = [CONST if isinstance(token, float) else VAR if token < 0 else token for token in tokens]
+    arg = [~token if isinstance(token, int) and token < 0 else 0 for token in tokens]
+    const = [token if isinstance(token, float) else 0.0 for token in tokens]
+    return Expression.unchecked(np.array(op, np.int32), np.array(arg, np.int32), np.array(const), primitives)

@@ -4,11 +4,12 @@ A candidate is (seed, index): it is the same tree in any batch.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import product
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fouriertree.compiling import announced
 from fouriertree.expr._draw import draw_breadth_first, draw_depth_first
@@ -66,11 +67,9 @@ class Generator(Protocol):
 
     def draw(self, grammar: Grammar, seed: int, first: int, n: int) -> Programs:
         """Candidates first, …, first + n − 1 of the stream `seed`."""
-        ...
 
     def expected_size(self, grammar: Grammar) -> float:
         """Mean number of nodes of a tree."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -100,21 +99,12 @@ class RampedHalfAndHalf:
         """Candidates first, …, first + n − 1 of the stream `seed`."""
         check_levels("lo", self.lo, 1, self.hi)
         check_levels("hi", self.hi, self.lo, MOST_LEVELS)
-        packed = grammar.packed()
-
-        def fill(*arena: NDArray[Any]) -> int:
-            return int(draw_depth_first(seed, first, self.lo, self.hi, packed, *arena))
-
+        fill = partial(draw_depth_first, seed, first, self.lo, self.hi, grammar.packed())
         return fill_arena(fill, n, self.expected_size(grammar), 2**self.hi - 1, self.hi + 1, grammar)
 
     def expected_size(self, grammar: Grammar) -> float:
         """Mean number of nodes of a tree."""
-        sizes = []
-        for levels in range(self.lo, self.hi + 1):
-            full = [1.0] * (levels - 1)
-            grow = [1.0 if depth < self.lo else 0.5 for depth in range(levels - 1)]
-            sizes += [expected_nodes(p, grammar.mean_arity) for p in (full, grow)]
-        return float(np.mean(sizes))
+        return mean_size(range(self.lo - 1, self.hi), (1.0, 0.5), self.lo, grammar)
 
 
 @dataclass(frozen=True)
@@ -142,22 +132,13 @@ class GenerateComposition:
             raise ValueError(f"p must be a probability, from 0 to 1; got {self.p}")
         check_levels("l", self.l, 0, self.u)
         check_levels("u", self.u, max(self.l, 1), MOST_LEVELS - 1)
-        packed = grammar.packed()
-
-        def fill(*arena: NDArray[Any]) -> int:
-            return int(draw_breadth_first(seed, first, self.p, self.l, self.u, packed, *arena))
-
+        fill = partial(draw_breadth_first, seed, first, self.p, self.l, self.u, grammar.packed())
         room = 2 ** (self.u + 1) - 1
         return fill_arena(fill, n, self.expected_size(grammar), room, self.u + 2, grammar)
 
     def expected_size(self, grammar: Grammar) -> float:
         """Mean number of nodes of a tree."""
-        sizes = []
-        for limit in range(self.l, self.u + 1):
-            for p in (self.p, 1.0):
-                probabilities = [1.0 if depth < self.l else p for depth in range(limit)]
-                sizes.append(expected_nodes(probabilities, grammar.mean_arity))
-        return float(np.mean(sizes))
+        return mean_size(range(self.l, self.u + 1), (self.p, 1.0), self.l, grammar)
 
 
 def check_levels(name: str, value: int, least: int, most: int) -> None:
@@ -165,12 +146,15 @@ def check_levels(name: str, value: int, least: int, most: int) -> None:
         raise ValueError(f"{name} must be from {least} to {most}; got {value}")
 
 
-def expected_nodes(probabilities: list[float], arity: float) -> float:
-    """Mean size of a tree whose nodes at depth d are operators with probability probabilities[d]."""
-    size = 1.0
-    for p in reversed(probabilities):
-        size = 1.0 + p * arity * size
-    return size
+def mean_size(depths: range, probabilities: tuple[float, float], sure: int, grammar: Grammar) -> float:
+    """Mean number of nodes over these largest depths: operators above depth `sure`, and below with a probability."""
+    arity, sizes = grammar.mean_arity, []
+    for largest, p in product(depths, probabilities):
+        size = 1.0
+        for depth in reversed(range(largest)):
+            size = 1.0 + (1.0 if depth < sure else p) * arity * size
+        sizes.append(size)
+    return float(np.mean(sizes))
 
 
 def fill_arena(
@@ -183,14 +167,9 @@ def fill_arena(
         while True:
             op, arg, const = np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity)
             if fill(op, arg, const, start, count) == n:
-                return trimmed(
-                    Programs(op, arg, const, start, count, height, grammar.n_columns, grammar.primitives)
-                )
+                break
             capacity *= 2
-
-
-def trimmed(drawn: Programs) -> Programs:
-    """The programs without the unused beginning of the arena."""
-    free = int(drawn.start.min(initial=len(drawn.op)))
-    drawn.start[:] -= free
-    return replace(drawn, op=drawn.op[free:], arg=drawn.arg[free:], const=drawn.const[free:])
+    # Without the unused beginning of the arena.
+    free = int(start.min(initial=capacity))
+    op, arg, const = op[free:], arg[free:], const[free:]
+    return Programs(op, arg, const, start - free, count, height, grammar.n_columns, grammar.primitives)

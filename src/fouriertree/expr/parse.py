@@ -11,9 +11,9 @@ from typing import Never
 
 import numpy as np
 
-from fouriertree.expr.catalogue import BY_SYMBOL, CATALOGUE, POWER, Primitive
-from fouriertree.expr.expression import Expression
-from fouriertree.expr.opcodes import CONST, CUBE, POW, SQUARE, VAR
+from fouriertree.expr.catalogue import BY_SYMBOL, CATALOGUE, Primitive
+from fouriertree.expr.expression import Expression, from_tokens
+from fouriertree.expr.opcodes import CUBE, POW, POWER, SQUARE
 from fouriertree.expr.primitives import CONSTANTS, FEATURE_NAME, PrimitiveSet, column_number, did_you_mean
 from fouriertree.expr.text import quoted
 from fouriertree.expr.tokens import ParseError, Token, tokenize
@@ -21,7 +21,6 @@ from fouriertree.expr.tokens import ParseError, Token, tokenize
 __all__ = ["ParseError", "parse"]
 
 _POWERS = {2.0: SQUARE, 3.0: CUBE}
-_LARGEST_INDEX = int(np.iinfo(np.int32).max)
 
 
 @dataclass
@@ -68,13 +67,14 @@ def parse(
 class _Parser:
     def __init__(self, text: str, names: Sequence[str] | None, primitives: PrimitiveSet) -> None:
         self.text = text
-        self.names = None if names is None else {name: column for column, name in enumerate(names)}
-        if names is not None and len(set(names)) != len(names):
+        self.names = {name: column for column, name in enumerate(() if names is None else names)}
+        if names is not None and len(self.names) != len(names):
             raise ValueError("feature names must be unique")
+        self.largest_index = int(np.iinfo(np.int32).max) if names is None else len(names) - 1
         self.primitives = primitives
         self.tokens = tokenize(text)
         self.next = 0
-        self.program: list[tuple[int, int, float]] = []
+        self.program: list[int | float] = []
         self.pending: list[Primitive | _Open] = []
 
     def run(self) -> Expression:
@@ -85,13 +85,7 @@ class _Parser:
             token = self.tokens[self.next]
             self.next += 1
             wants_value = self._value(token) if wants_value else self._operator(token)
-        op, arg, const = zip(*self.program, strict=True)
-        return Expression.unchecked(
-            np.array(op, dtype=np.int32),
-            np.array(arg, dtype=np.int32),
-            np.array(const, dtype=np.float64),
-            self.primitives,
-        )
+        return from_tokens(self.program, self.primitives)
 
     def _value(self, token: Token) -> bool:
         """Read a token where a value is expected; True if a value must follow."""
@@ -108,8 +102,7 @@ class _Parser:
         if token.kind not in ("number", "word", "quoted"):
             self._no_value(token)
         number = self._constant(token)
-        leaf = (VAR, self._feature(token), 0.0) if number is None else (CONST, 0, number)
-        self.program.append(leaf)
+        self.program.append(~self._feature(token) if number is None else number)
         return False
 
     def _signed(self, sign: Token, following: Token) -> bool:
@@ -121,7 +114,7 @@ class _Parser:
             self.pending.append(CATALOGUE["neg"])
             return True
         self.next += 1
-        self.program.append((CONST, 0, -number))
+        self.program.append(-number)
         return False
 
     def _operator(self, token: Token) -> bool:
@@ -154,28 +147,27 @@ class _Parser:
         self.pending.pop()
         if group.operator is not None:
             self._check_count(group.operator, group.arguments, token)
-            self.program.append((group.operator.opcode, 0, 0.0))
+            self.program.append(group.operator.opcode)
         return False
 
     def _apply_pending(self, precedence: int) -> None:
         """Emit the pending operators of at least this precedence."""
-        while (
-            self.pending and isinstance(row := self.pending[-1], Primitive) and row.precedence >= precedence
-        ):
-            self.pending.pop()
+        pending = self.pending
+        while pending and isinstance(row := pending[-1], Primitive) and row.precedence >= precedence:
+            pending.pop()
             # In postfix order, an exponent whose last token is a constant is that constant.
-            shortcut = _POWERS.get(self.program[-1][2]) if self.program[-1][0] == CONST else None
-            if row.opcode == POW and shortcut is not None:
-                self.program[-1] = (shortcut, 0, 0.0)
+            last = self.program[-1]
+            if row.opcode == POW and isinstance(last, float) and last in _POWERS:
+                self.program[-1] = _POWERS[last]
             else:
-                self.program.append((row.opcode, 0, 0.0))
+                self.program.append(row.opcode)
 
     def _called(self, word: Token) -> Primitive:
         try:
             return self.primitives.find(word.text)
         except ValueError as error:
             reason = str(error)
-        if FEATURE_NAME.fullmatch(word.text) or word.text in CONSTANTS or word.text in (self.names or ()):
+        if FEATURE_NAME.fullmatch(word.text) or word.text in CONSTANTS or word.text in self.names:
             reason = f"{word.text} is a value, not an operator; write {word.text}*(...) for a product"
         self._fail(reason, word)
 
@@ -188,36 +180,33 @@ class _Parser:
         if token.kind == "number":
             return float(token.text)
         # Printed expressions contain inf and nan, but never pi and e, so only these two are ambiguous.
-        if token.text in ("e", "pi") and token.text in (self.names or ()):
+        if token.text in ("e", "pi") and token.text in self.names:
             reason = f"{token.text} could be the constant or the feature of that name"
             self._fail(f"{reason}; write `{token.text}` in backticks for the feature", token)
         return CONSTANTS.get(token.text)
 
     def _feature(self, token: Token) -> int:
         if token.kind == "quoted":
-            name = token.text[1:-1].replace("``", "`")
-            return self._named(name, token)
+            return self._named(token.text[1:-1].replace("``", "`"), token)
         index = column_number(token.text)
-        named = (self.names or {}).get(token.text)
         if index is None:
             return self._named(token.text, token)
+        named = self.names.get(token.text)
         if named is not None and named != index:
             reason = f"{token.text} could be feature {index} or the feature of that name"
             self._fail(f"{reason}; write `{token.text}` in backticks for the name", token)
-        if index > (_LARGEST_INDEX if self.names is None else len(self.names) - 1):
+        if index > self.largest_index:
             self._fail(f"there is no feature {token.text}; {self._features_are()}", token)
         return index
 
     def _named(self, name: str, token: Token) -> int:
-        column = (self.names or {}).get(name)
+        column = self.names.get(name)
         if column is not None and (token.kind == "quoted" or quoted(name, column, self.primitives) == name):
             return column
         if column is not None or name in self.primitives.names or name in CATALOGUE:
-            hint = (
-                "write it in backticks for the feature" if column is not None else "its arguments are missing"
-            )
+            hint = "its arguments are missing" if column is None else "write it in backticks for the feature"
             self._fail(f"{name} is an operator; {hint}", token)
-        suggestion = did_you_mean(name, [*(self.names or ()), *CONSTANTS, *CATALOGUE])
+        suggestion = did_you_mean(name, [*self.names, *CONSTANTS, *CATALOGUE])
         self._fail(f"unknown name {name!r}; {self._features_are()}{suggestion}", token)
 
     def _features_are(self) -> str:
@@ -228,12 +217,7 @@ class _Parser:
 
     def _no_value(self, token: Token) -> Never:
         group = self.pending[-1] if self.pending else None
-        if (
-            token.text == ")"
-            and isinstance(group, _Open)
-            and group.operator is not None
-            and group.arguments == 1
-        ):
+        if token.text == ")" and isinstance(group, _Open) and group.operator and group.arguments == 1:
             self._check_count(group.operator, 0, token)
         found = "the formula ends" if token.kind == "end" else f"{token.text!r} comes"
         self._fail(f"{found} where a value is expected", token)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm
+from functools import reduce
+from itertools import zip_longest
+from math import gcd, isfinite, lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import opcodes as op
+from fouriertree.expr.catalogue import Primitive
 from fouriertree.expr.expression import Expression
+from fouriertree.expr.postfix import fold
 
 #: larger exponents raise an error, because they would take too long
 LARGEST_EXPONENT = 1024
@@ -51,10 +56,13 @@ class Polynomial:
         return sum(n != 0 for n in self.numerators)
 
     def __add__(self, other: Polynomial) -> Polynomial:
-        return self._combine(other, 1)
+        common = lcm(self.denominator, other.denominator)
+        left, right = common // self.denominator, common // other.denominator
+        pairs = zip_longest(self.numerators, other.numerators, fillvalue=0)
+        return _trimmed([left * a + right * b for a, b in pairs], common)
 
     def __sub__(self, other: Polynomial) -> Polynomial:
-        return self._combine(other, -1)
+        return self + -other
 
     def __neg__(self) -> Polynomial:
         return Polynomial(tuple(-n for n in self.numerators), self.denominator)
@@ -71,9 +79,7 @@ class Polynomial:
         return self * Polynomial.of([1 / Fraction(number)])
 
     def __call__(self, x: float | Fraction) -> Fraction:
-        value = Fraction(0)
-        for n in reversed(self.numerators):
-            value = value * Fraction(x) + n
+        value = reduce(lambda v, n: v * Fraction(x) + n, reversed(self.numerators), Fraction(0))
         return value / self.denominator
 
     def values(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -86,30 +92,17 @@ class Polynomial:
     def integral(self, a: float | Fraction, b: float | Fraction) -> Fraction:
         """∫ from a to b, exactly."""
         low, high = Fraction(a), Fraction(b)
-        total, low_power, high_power = Fraction(0), low, high
-        for i, n in enumerate(self.numerators):
-            if n:
-                total += Fraction(n, i + 1) * (high_power - low_power)
-            low_power *= low
-            high_power *= high
-        return total / self.denominator
-
-    def _combine(self, other: Polynomial, sign: int) -> Polynomial:
-        common = lcm(self.denominator, other.denominator)
-        left, right = common // self.denominator, sign * common // other.denominator
-        n = max(len(self.numerators), len(other.numerators))
-        a = self.numerators + (0,) * (n - len(self.numerators))
-        b = other.numerators + (0,) * (n - len(other.numerators))
-        return _trimmed([left * x + right * y for x, y in zip(a, b, strict=True)], common)
+        terms = (Fraction(n, i) * (high**i - low**i) for i, n in enumerate(self.numerators, 1) if n)
+        return sum(terms, Fraction(0)) / self.denominator
 
     def __str__(self) -> str:
         return " + ".join(_term(c, i) for i, c in enumerate(self.coefficients) if c) or "0"
 
 
 def _term(coefficient: Fraction, exponent: int) -> str:
-    power = "" if exponent == 0 else "x" if exponent == 1 else f"x^{exponent}"
-    if not power:
+    if exponent == 0:
         return str(coefficient)
+    power = "x" if exponent == 1 else f"x^{exponent}"
     return power if coefficient == 1 else f"{coefficient}*{power}"
 
 
@@ -130,35 +123,22 @@ def normal_form(expression: Expression) -> Polynomial:
     >>> print(normal_form(parse("(x0 + 1)*(x0 - 1) + 2")))
     1 + x^2
     """
-    stack: list[Polynomial] = []
-    for code, column, constant in zip(
-        expression.op.tolist(), expression.arg.tolist(), expression.const.tolist(), strict=True
-    ):
-        if code == op.CONST:
-            stack.append(_constant(constant))
-        elif code == op.VAR:
-            stack.append(_variable(column))
-        elif code in _UNARY:
-            stack.append(_UNARY[code](stack.pop()))
-        elif code in _BINARY:
-            right = stack.pop()
-            stack.append(_BINARY[code](stack.pop(), right))
-        else:
-            name = expression.primitives.by_opcode(code).name
-            raise ValueError(f"'{name}' does not make polynomials; a polynomial space takes + - * and powers")
-    return stack.pop()
+
+    def leaf(i: int) -> Polynomial:
+        column, value = expression.arg[i], float(expression.const[i])
+        if column != 0:
+            raise ValueError(f"a polynomial space has one variable, x0; the expression uses x{column}")
+        if not isfinite(value):
+            raise ValueError(f"the constant {value} is not finite")
+        return Polynomial.of([value]) if expression.op[i] == op.CONST else Polynomial((0, 1))
+
+    return fold(expression, leaf, _apply)
 
 
-def _constant(value: float) -> Polynomial:
-    if value - value != 0.0:
-        raise ValueError(f"the constant {value} is not finite")
-    return Polynomial.of([value])
-
-
-def _variable(column: int) -> Polynomial:
-    if column != 0:
-        raise ValueError(f"a polynomial space has one variable, x0; the expression uses x{column}")
-    return Polynomial((0, 1))
+def _apply(row: Primitive, *arguments: Polynomial) -> Polynomial:
+    if row.opcode not in _OPERATORS:
+        raise ValueError(f"'{row.name}' does not make polynomials; a polynomial space takes + - * and powers")
+    return _OPERATORS[row.opcode](*arguments)
 
 
 def _divide(a: Polynomial, b: Polynomial) -> Polynomial:
@@ -173,21 +153,16 @@ def _power(base: Polynomial, exponent: Polynomial) -> Polynomial:
         raise ValueError(
             f"a power is a polynomial only for exponents 0, 1, …; at most {LARGEST_EXPONENT} here"
         )
-    result = Polynomial.of([1])
-    for _ in range(int(n)):
-        result = result * base
-    return result
+    return reduce(operator.mul, [base] * int(n), Polynomial.of([1]))
 
 
-_UNARY: dict[int, Callable[[Polynomial], Polynomial]] = {
-    op.NEG: lambda p: -p,
+_OPERATORS: dict[int, Callable[..., Polynomial]] = {
+    op.NEG: operator.neg,
     op.SQUARE: lambda p: p * p,
     op.CUBE: lambda p: p * p * p,
-}
-_BINARY: dict[int, Callable[[Polynomial, Polynomial], Polynomial]] = {
-    op.ADD: lambda p, q: p + q,
-    op.SUB: lambda p, q: p - q,
-    op.MUL: lambda p, q: p * q,
+    op.ADD: operator.add,
+    op.SUB: operator.sub,
+    op.MUL: operator.mul,
     op.DIV: _divide,
     op.POW: _power,
 }

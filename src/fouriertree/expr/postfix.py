@@ -3,8 +3,8 @@
 In postfix order the subtree of token i is the slice that ends at i, and its last argument ends at i - 1.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from fouriertree.expr.opcodes import CONST, VAR
 
 if TYPE_CHECKING:
+    from fouriertree.expr.expression import Expression
     from fouriertree.expr.primitives import PrimitiveSet
+
+T = TypeVar("T")
 
 
 def token_arities(op: NDArray[np.int32], primitives: "PrimitiveSet") -> list[int]:
@@ -71,3 +74,15 @@ def check(
         raise ValueError("column indexes must not be negative")
     if (arg[op != VAR] != 0).any() or (const[op != CONST] != 0).any():
         raise ValueError("arg is only for columns and const only for constants; they must be 0 elsewhere")
+
+
+def fold(expression: "Expression", leaf: Callable[[int], T], apply: Callable[..., T]) -> T:
+    """From the leaves to the root: leaf(i) at token i, and apply(operator, *results of its arguments)."""
+    stack: list[T] = []
+    for i, code in enumerate(expression.op.tolist()):
+        if code <= VAR:
+            stack.append(leaf(i))
+        else:
+            row = expression.primitives.by_opcode(code)
+            stack[-row.arity :] = [apply(row, *stack[-row.arity :])]
+    return stack[0]

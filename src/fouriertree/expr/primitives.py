@@ -141,18 +141,10 @@ class PrimitiveSet:
         templates = (derivative,) if isinstance(derivative, str) else derivative
         if templates is not None and len(templates) != arity:
             raise ValueError(f"operator {name!r} needs {arity} derivative formula(s), got {len(templates)}")
-        for template in templates or ():
-            self._check_template(name, template, arity)
-        row = custom.register(
-            name,
-            fn,
-            arity,
-            templates,
-            sympy,
-            complexity,
-            interval,
-            self._checked_forms(name, arity, forms or {}),
-        )
+        self._check_templates(name, templates or (), arity)
+        checked = self._checked_forms(name, arity, forms or {})
+        definition = custom.Definition(name, fn, arity, templates, sympy, complexity, interval, checked)
+        row = custom.register(definition)
         self._append(row)
         return row
 
@@ -212,27 +204,25 @@ class PrimitiveSet:
             raise ValueError(
                 f"operator name {name!r} must be an identifier: ASCII letters, digits, underscores"
             )
-        if name in CATALOGUE:
-            raise ValueError(
-                f"operator name {name!r} is a built-in operator; use that one, or choose another name"
-            )
-        if name in CONSTANTS:
-            raise ValueError(f"operator name {name!r} is a constant in formulas; choose another name")
-        if FEATURE_NAME.fullmatch(name):
-            raise ValueError(f"operator name {name!r} is a feature in formulas; choose another name")
-        if name in self._rows:
-            raise ValueError(f"operator {name!r} is already in this PrimitiveSet")
-        if arity not in (1, 2):
-            raise ValueError(f"operator {name!r} has arity={arity}; operators take 1 or 2 arguments")
-        if complexity < 0:
-            raise ValueError(f"operator {name!r} has complexity={complexity}; it must not be negative")
+        named = f"name {name!r} is"
+        for wrong, reason in (
+            (name in CATALOGUE, f"{named} a built-in operator; use that one, or choose another name"),
+            (name in CONSTANTS, f"{named} a constant in formulas; choose another name"),
+            (FEATURE_NAME.fullmatch(name), f"{named} a feature in formulas; choose another name"),
+            (name in self._rows, f"{name!r} is already in this PrimitiveSet"),
+            (arity not in (1, 2), f"{name!r} has arity={arity}; operators take 1 or 2 arguments"),
+            (complexity < 0, f"{name!r} has complexity={complexity}; it must not be negative"),
+        ):
+            if wrong:
+                raise ValueError(f"operator {reason}")
 
-    def _check_template(self, name: str, template: str, arity: int) -> None:
+    def _check_templates(self, name: str, templates: Iterable[str], arity: int) -> None:
+        from fouriertree.expr.calculus import derivative_template
         from fouriertree.expr.parse import ParseError  # these modules import this one
-        from fouriertree.expr.templates import derivative_template
 
         try:
-            derivative_template(template, arity, self)
+            for template in templates:
+                derivative_template(template, arity, self)
         except ParseError as error:
             raise ValueError(f"derivative of operator {name!r} is not a formula: {error}") from None
 
@@ -262,9 +252,8 @@ class PrimitiveSet:
     def __contains__(self, operator: object) -> bool:
         if isinstance(operator, Primitive):
             return self._by_opcode.get(operator.opcode) is operator
-        return operator in self._rows or (
-            operator in BY_SYMBOL and BY_SYMBOL[str(operator)].name in self._rows
-        )
+        row = BY_SYMBOL.get(str(operator))
+        return operator in self._rows or (row is not None and row.name in self._rows)
 
     def __iter__(self) -> Iterator[Primitive]:
         return iter(self._rows.values())

@@ -46,8 +46,10 @@ class Programs:
         start = np.cumsum(count) - count
         sets = {id(e.primitives): e.primitives for e in expressions}
         primitives = reduce(PrimitiveSet.union, sets.values(), PrimitiveSet.catalogue())
-        pops = _pops(op, primitives)
-        height, n_columns = int(_highest(pops, start, count)), int(arg[op == VAR].max(initial=-1)) + 1
+        kinds, inverse = np.unique(op, return_inverse=True)
+        arities = np.array([0 if k <= VAR else primitives.by_opcode(int(k)).arity for k in kinds], np.int8)
+        height = int(_highest(arities[inverse], start, count))
+        n_columns = int(arg[op == VAR].max(initial=-1)) + 1
         return cls(op, arg, const, start, count, height, n_columns, primitives)
 
     def __len__(self) -> int:
@@ -72,24 +74,16 @@ class Programs:
 
     def user_opcodes(self) -> NDArray[np.int32]:
         """Opcodes of custom operators in the batch."""
-        if all(row.opcode < USER_OPCODE_START for row in self.primitives):
-            return np.zeros(0, np.int32)
         return np.unique(self.op[self.op >= USER_OPCODE_START])
 
 
-def _pops(op: NDArray[np.int32], primitives: PrimitiveSet) -> NDArray[np.int8]:
-    """Number of values that each token pops from the stack."""
-    kinds, inverse = np.unique(op, return_inverse=True)
-    arity = [0 if k <= VAR else primitives.by_opcode(int(k)).arity for k in kinds]
-    return np.array(arity, np.int8)[inverse]
-
-
 @kernel
-def _highest(pops: Any, start: Any, count: Any) -> Any:
+def _highest(arities: Any, start: Any, count: Any) -> Any:
+    """The largest stack height of all programs, from the number of arguments of every token."""
     highest = 1
     for i in range(len(start)):
         height = 0
         for t in range(start[i], start[i] + count[i]):
-            height += 1 - pops[t]
+            height += 1 - arities[t]
             highest = max(highest, height)
     return highest

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import reduce
+from operator import mul
 
+from fouriertree.expr.catalogue import Primitive
 from fouriertree.expr.expression import Expression
-from fouriertree.expr.opcodes import CONST, CUBE, DIV, MUL, POW, SQUARE, VAR
+from fouriertree.expr.opcodes import CONST, CUBE, DIV, MUL, POW, SQUARE
+from fouriertree.expr.postfix import fold
 from fouriertree.expr.simplify import LARGEST_SIZE
-
-#: a base and its integer power, negative in the denominator
-Factor = tuple[Expression, int]
 
 
 def readable(expression: Expression) -> Expression:
@@ -20,17 +21,12 @@ def readable(expression: Expression) -> Expression:
     """
     if expression.size > LARGEST_SIZE:
         return expression
-    stack: list[Expression] = []
-    for i, code in enumerate(expression.op.tolist()):
-        if code <= VAR:
-            stack.append(expression.subtree(i))
-            continue
-        row = expression.primitives.by_opcode(code)
-        arguments = stack[-row.arity :]
-        del stack[-row.arity :]
+
+    def apply(row: Primitive, *arguments: Expression) -> Expression:
         whole = Expression.apply(row, *arguments)
-        stack.append(_product(whole) if code in (MUL, DIV, SQUARE, CUBE) else whole)
-    return stack.pop()
+        return _product(whole) if row.opcode in (MUL, DIV, SQUARE, CUBE) else whole
+
+    return fold(expression, expression.subtree, apply)
 
 
 def _product(e: Expression) -> Expression:
@@ -47,11 +43,12 @@ def _product(e: Expression) -> Expression:
             (numerator if power > 0 else denominator)[base] += abs(power)
     top = [*constants, *_powers(numerator)] or [Expression.constant(1.0)]
     bottom = _powers(denominator)
-    product = _joined(top) / _joined(bottom) if bottom else _joined(top)
+    product = reduce(mul, top) / reduce(mul, bottom) if bottom else reduce(mul, top)
     return product if product.size <= e.size else e  # (a*b)^2 is shorter than a^2*b^2
 
 
-def _factors(e: Expression, power: int) -> Iterator[Factor]:
+def _factors(e: Expression, power: int) -> Iterator[tuple[Expression, int]]:
+    """The bases of e^power with their integer powers, negative in the denominator."""
     code, last = int(e.op[-1]), e.size - 1
     if code in (MUL, DIV):
         left, right = (e.subtree(i) for i in e.children(last))
@@ -72,19 +69,5 @@ def _powers(bases: Counter[Expression]) -> list[Expression]:
         feature = base.size == 1
         return (not feature, int(base.arg[0]) if feature else 0)
 
-    return [_raised(base, bases[base]) for base in sorted(bases, key=place)]
-
-
-def _raised(base: Expression, power: int) -> Expression:
-    if power == 1:
-        return base
-    if power in (2, 3):
-        return Expression.apply("square" if power == 2 else "cube", base)
-    return Expression.apply("pow", base, Expression.constant(float(power)))
-
-
-def _joined(factors: list[Expression]) -> Expression:
-    total = factors[0]
-    for factor in factors[1:]:
-        total = total * factor
-    return total
+    powers = [(base, bases[base]) for base in sorted(bases, key=place)]
+    return [base if power == 1 else base**power for base, power in powers]

@@ -27,16 +27,13 @@ _ONE = Expression.constant(1.0)
 
 
 def _split(e: Expression) -> tuple[float, Expression]:
-    code, last = int(e.op[-1]), e.size - 1
+    code = int(e.op[-1])
     if code == CONST:
         return float(e.const[-1]), _ONE
-    parts = [_split(e.subtree(i)) for i in e.children(last)] if code in (NEG, MUL, DIV) else []
-    if code == NEG:
-        return -parts[0][0], parts[0][1]
-    if code == MUL:
-        (a, left), (b, right) = parts
-        return a * b, right if left == _ONE else left if right == _ONE else left * right
-    if code == DIV and parts[1][0] != 0.0:
-        (a, left), (b, right) = parts
-        return a / b, left if right == _ONE else left / right
-    return 1.0, e
+    if code not in (NEG, MUL, DIV):
+        return 1.0, e
+    (a, left), *others = [_split(e.subtree(i)) for i in e.children(e.size - 1)]
+    b, right = others[0] if others else (-1.0, _ONE)
+    if code == DIV:
+        return (a / b, left if right == _ONE else left / right) if b != 0.0 else (1.0, e)
+    return a * b, right if left == _ONE else left if right == _ONE else left * right

@@ -1,63 +1,49 @@
-"""Expressions as SymPy objects: for printing and algebra, not for evaluation."""
+"""Expressions as SymPy objects: for printing and algebra, not for evaluation; imported late, since SymPy is slow."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import sympy
 
 from fouriertree.expr.catalogue import Primitive
-from fouriertree.expr.opcodes import CONST, VAR
+from fouriertree.expr.expression import Expression
+from fouriertree.expr.opcodes import CONST
 from fouriertree.expr.operators.forms import Form
-
-if TYPE_CHECKING:
-    from fouriertree.expr.expression import Expression
+from fouriertree.expr.postfix import fold
+from fouriertree.expr.text import escaped
 
 # SymPy computes integer powers exactly, which may be huge; so only small integers are converted, for display.
 _LARGEST_INTEGER = 10**6
 
 
-def to_sympy(expression: "Expression", names: Sequence[str] | None = None) -> Any:
+def to_sympy(expression: Expression, names: Sequence[str] | None = None) -> Any:
     """The SymPy form of `expression`; constant subtrees are evaluated."""
-    import sympy
 
-    stack: list[Any] = []
-    tokens = zip(expression.op.tolist(), expression.arg.tolist(), expression.const.tolist(), strict=True)
-    for code, column, value in tokens:
-        if code == CONST:
-            stack.append(value)
-        elif code == VAR:
-            stack.append(sympy.Symbol(f"x{column}" if names is None else names[column]))
-        else:
-            row = expression.primitives.by_opcode(code)
-            stack[-row.arity :] = [_apply(row, stack[-row.arity :])]
-    return _with_integers(_number(stack[0]))
+    def leaf(i: int) -> Any:
+        column = expression.arg[i]
+        if expression.op[i] == CONST:
+            return float(expression.const[i])
+        return sympy.Symbol(f"x{column}" if names is None else names[column])
+
+    formula = _number(fold(expression, leaf, _apply))
+    whole = {
+        number: sympy.Integer(int(number))
+        for number in formula.atoms(sympy.Float)
+        if abs(number) <= _LARGEST_INTEGER and float(number).is_integer()
+    }
+    return formula.xreplace(whole)
 
 
-def to_latex(expression: "Expression", names: Sequence[str] | None = None) -> str:
-    import sympy
-
+def to_latex(expression: Expression, names: Sequence[str] | None = None) -> str:
     formula = to_sympy(expression, names)
     named = {symbol: f"\\text{{{escaped(symbol.name)}}}" for symbol in formula.free_symbols}
     plain = {symbol for symbol in named if symbol.name.isidentifier() and symbol.name.isascii()}
     return str(sympy.latex(formula, symbol_names={s: text for s, text in named.items() if s not in plain}))
 
 
-#: characters that LaTeX reads as commands
-_SPECIAL = str.maketrans(
-    {c: f"\\{c}" for c in "%&#$_{}"}
-    | {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
-)
-
-
-def escaped(name: str) -> str:
-    """A name as text in LaTeX."""
-    return "".join(c if c.isprintable() else " " for c in name).translate(_SPECIAL)
-
-
-def _apply(row: Primitive, arguments: list[Any]) -> Any:
-    import sympy
-
+def _apply(row: Primitive, *arguments: Any) -> Any:
     if all(isinstance(argument, float) for argument in arguments):
         # By NumPy: in SymPy, log(-1) is i*pi and exp(exp(exp(9))) takes forever.
         return float(row.reference(*(np.array([argument]) for argument in arguments))[0])
@@ -74,8 +60,6 @@ def _apply(row: Primitive, arguments: list[Any]) -> Any:
 @cache
 def _template(row: Primitive) -> Callable[..., Any]:
     """The SymPy function of a built-in operator, from its template."""
-    import sympy
-
     form = row.forms["sympy"]
     assert isinstance(form, Form)
     arguments = ", ".join("ab"[: row.arity])
@@ -85,8 +69,6 @@ def _template(row: Primitive) -> Callable[..., Any]:
 
 
 def _number(value: Any) -> Any:
-    import sympy
-
     if not isinstance(value, float):
         return value
     if np.isnan(value):
@@ -95,14 +77,3 @@ def _number(value: Any) -> Any:
         return sympy.oo if value > 0 else -sympy.oo
     # Powers of 1 and -1 stay small, and SymPy drops factors that are the integer 1.
     return sympy.Integer(int(value)) if value in (-1.0, 0.0, 1.0) else sympy.Float(value)
-
-
-def _with_integers(formula: Any) -> Any:
-    import sympy
-
-    whole = {
-        number: sympy.Integer(int(number))
-        for number in formula.atoms(sympy.Float)
-        if abs(number) <= _LARGEST_INTEGER and float(number).is_integer()
-    }
-    return formula.xreplace(whole)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property, partial, reduce
 
 from fouriertree.expr.catalogue import CATALOGUE
 from fouriertree.expr.expression import Expression
@@ -12,6 +12,7 @@ from fouriertree.expr.primitives import PrimitiveSet
 ONE = Expression.constant(1.0)
 #: integer and half-integer powers up to this are written as products
 LARGEST_POWER = 12.0
+_PROTECTED = {row.protects: row.name for row in CATALOGUE.values() if row.protects}
 
 
 class NotAllowedError(ValueError):
@@ -28,11 +29,7 @@ class Vocabulary:
         return self._name(role) is not None
 
     def _name(self, role: str) -> str | None:
-        name: str
-        for name in (role, *_protected(role)):
-            if name in self.primitives:
-                return name
-        return None
+        return next((name for name in (role, _PROTECTED.get(role)) if name in self.primitives), None)
 
     def apply(self, role: str, *arguments: Expression) -> Expression:
         name = self._name(role)
@@ -91,10 +88,7 @@ class Vocabulary:
 
     def product(self, factors: Sequence[Expression]) -> Expression:
         factors = [factor for factor in factors if factor != ONE] or [ONE]
-        total = factors[0]
-        for factor in factors[1:]:
-            total = self.apply("mul", total, factor)
-        return total
+        return reduce(partial(self.apply, "mul"), factors)
 
     def quotient(self, a: Expression, b: Expression) -> Expression:
         if b == ONE:
@@ -110,19 +104,11 @@ class Vocabulary:
         return self.quotient(self.product(numerator), self.product(denominator))
 
 
-@cache
-def _protected(role: str) -> tuple[str, ...]:
-    return tuple(row.name for row in CATALOGUE.values() if row.protects == role)
-
-
 def nice_ratio(value: float, tolerance: float, largest: int = 6) -> Fraction | None:
     """The simple fraction within `tolerance` of a value, or None."""
     for denominator in (1, 2, 3, 4):
         nearest = round(value * denominator)
-        if (
-            nearest
-            and abs(nearest) <= largest * denominator
-            and abs(value - nearest / denominator) <= tolerance
-        ):
+        close = abs(value - nearest / denominator) <= tolerance
+        if close and 0 < abs(nearest) <= largest * denominator:
             return Fraction(nearest, denominator)
     return None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fouriertree.expr.catalogue import Primitive
-from fouriertree.expr.opcodes import ABS, ACOS, ADD, EXP, LOG, MAX, MIN, POW, VAR
+from fouriertree.expr.opcodes import ABS, ACOS, ADD, EXP, LOG, MAX, MIN, MUL, POW, VAR
 
 #: (index of the base, power), in the order in which they are written
 Factors = tuple[tuple[int, float], ...]
@@ -53,28 +53,26 @@ class Bases:
         self.signs.append(sign)
         return len(self.kinds) - 1
 
-    def feature(self, i: int) -> Monomial:
-        key = (VAR, i)
+    def known(self, key: Any, kind: int, part: Any, sign: int = UNKNOWN) -> int:
+        """The base with this key, which is new if there is none."""
         base = self.ids.get(key)
         if base is None:
-            base = self.ids[key] = self.new(VAR, i, POSITIVE if i in self.positive else UNKNOWN)
-        return (1.0, ((base, 1.0),))
+            base = self.ids[key] = self.new(kind, part, sign)
+        return base
+
+    def feature(self, i: int) -> Monomial:
+        return (1.0, ((self.known((VAR, i), VAR, i, POSITIVE if i in self.positive else UNKNOWN), 1.0),))
 
     def opaque(self, code: int, *arguments: Value) -> Monomial:
         """A function of values without a rule; sums among the values have no coefficient."""
         keys = tuple([key_of(v) for v in arguments])
         key = (code, frozenset(keys) if code in (MIN, MAX) else keys)
-        base = self.ids.get(key)
-        if base is None:
-            base = self.ids[key] = self.new(code, arguments, self._function_sign(code, arguments))
-            if code == LOG and log_factor(arguments[0]) != 1.0:
-                self.scaled_logs = True
-        return (1.0, ((base, 1.0),))
-
-    def _function_sign(self, code: int, arguments: tuple[Value, ...]) -> int:
+        sign = NOT_NEGATIVE if code in (ABS, ACOS) else UNKNOWN
         if code == EXP or (code == POW and self.sign(arguments[0]) == POSITIVE):
-            return POSITIVE
-        return NOT_NEGATIVE if code in (ABS, ACOS) else UNKNOWN
+            sign = POSITIVE
+        if code == LOG and key not in self.ids and log_factor(arguments[0]) != 1.0:
+            self.scaled_logs = True
+        return (1.0, ((self.known(key, code, arguments, sign), 1.0),))
 
     def sum_base(self, total: Sum, power: float) -> tuple[float, int]:
         """(r, base) with total = r·base; r > 0 if the power is not an integer, since signs stay under roots."""
@@ -89,15 +87,20 @@ class Bases:
         if base is None and whole:
             base = self.ids.get((ADD, ratios, pivot <= 0.0))
         if base is None:
-            size = smallest_size(total)
-            if whole and all(term[0] < 0.0 for term in total.values()):
-                size = -size
+            size = signed_size(total) if whole else smallest_size(total)
             bare = total if size == 1.0 else {key: (checked(c / size), f) for key, (c, f) in total.items()}
             base = self.new(ADD, bare, self.sign((1.0, bare)))
             self.ids[ADD, ratios, (pivot > 0.0) == (size > 0.0)] = base
             self.originals[base] = (size, total)
             return size, base
         return pivot / self.parts[base][first][0], base
+
+    def inside(self, i: int) -> tuple[Value, ...]:
+        """The values in base i: of a sum or product one, of a function its arguments."""
+        kind, part = self.kinds[i], self.parts[i]
+        if kind == VAR:
+            return ()
+        return ((1.0, part),) if kind == ADD else (part,) if kind == MUL else part
 
     def sign(self, value: Value) -> int:
         """The known sign of a value, where it is finite."""
@@ -122,6 +125,22 @@ class Bases:
 def smallest_size(total: Sum) -> float:
     """The smallest size of a coefficient, without the constant term; it does not depend on the order of the terms."""
     return min([abs(term[0]) for key, term in total.items() if key])
+
+
+def signed_size(total: Sum) -> float:
+    """The smallest size, negative if all coefficients are."""
+    size = smallest_size(total)
+    return -size if all(c < 0.0 for c, _ in total.values()) else size
+
+
+def divided(total: Sum, number: float) -> Sum:
+    return {key: (c / number, factors) for key, (c, factors) in total.items()}
+
+
+def factored(total: Sum) -> tuple[float, Sum]:
+    """(c, rest) with total = c·rest; one term of rest has the coefficient ±1, and one is positive."""
+    size = signed_size(total)
+    return size, divided(total, size)
 
 
 def log_factor(argument: Value) -> float:

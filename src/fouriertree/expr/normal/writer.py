@@ -1,21 +1,54 @@
 """From values in normal form back to tokens: with the allowed operators, and few of them."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
+from operator import itemgetter
 
-from fouriertree.expr.normal.functions import ODD
-from fouriertree.expr.normal.powers import Piece, PowerWriter, joined
-from fouriertree.expr.normal.values import Factors, Monomial, NoNormalForm, Sum, Value, scaled
-from fouriertree.expr.opcodes import ABS, ADD, CUBE, DIV, EXP, INV, MUL, POW, SQRT, SQUARE, SUB, VAR
+from fouriertree.expr.expression import Piece
+from fouriertree.expr.normal.algebra import ODD, Algebra
+from fouriertree.expr.normal.values import (
+    POSITIVE,
+    Factors,
+    Monomial,
+    NoNormalForm,
+    Sum,
+    Value,
+    divided,
+    factored,
+)
+from fouriertree.expr.opcodes import ABS, ADD, CUBE, DIV, EXP, INV, LOG, MUL, NEG, POW, SQRT, SQUARE, SUB, VAR
 
+#: (position among the factors, base, power)
+Member = tuple[int, int, float]
+#: (position, tokens, whether they belong to the numerator)
+Placed = tuple[int, Piece, bool]
+
+#: integer powers that take fewer tokens with pow than with squares and cubes
+_BY_POW = frozenset(float(p) for p in range(5, 1000) if p not in (6, 8))
+_LONGEST_PRODUCT = 16
+#: roots of roots, down to this fraction, are written with sqrt
+_FINEST = 64.0
 #: rounding error of a coefficient that was multiplied into a sum and factored out again
 _ROUNDING = 4e-15
 _UNARY_POWERS: dict[int | float, float] = {SQUARE: 2.0, CUBE: 3.0, SQRT: 0.5}
 
 
-class Writer(PowerWriter):
+class Writer:
     """Writes values of an algebra as tokens."""
 
-    __slots__ = ()
+    __slots__ = ("algebra", "allowed", "complexities", "regrouped", "written")
+
+    def __init__(self, algebra: Algebra, allowed: Container[int], complexities: Mapping[int, int]) -> None:
+        self.algebra = algebra
+        self.allowed = allowed
+        self.complexities = complexities
+        self.written: dict[int, Piece] = {}
+        # Whether roots were joined or differences negated: another pass may collect them with others.
+        self.regrouped = False
+
+    def complexity(self, piece: Piece) -> int:
+        """Complexity of a piece."""
+        complexities = self.complexities
+        return sum([complexities[token] if isinstance(token, int) and token > VAR else 1 for token in piece])
 
     def value(self, v: Value) -> Piece:
         coefficient, body = self.algebra.expanded(v)
@@ -30,15 +63,9 @@ class Writer(PowerWriter):
             for _, factors in body.values() if isinstance(body, dict) else ((1.0, body),):
                 new = [i for i, _ in factors if i not in found]
                 found.update(new)
-                todo += [inside for i in new for inside in self._inside(i)]
+                todo += [inside for i in new for inside in self.algebra.inside(i)]
         for i in sorted(found):
             self.base(i)
-
-    def _inside(self, i: int) -> tuple[Value, ...]:
-        kind, part = self.algebra.kinds[i], self.algebra.parts[i]
-        if kind == VAR:
-            return ()
-        return ((1.0, part),) if kind == ADD else (part,) if kind == MUL else part
 
     # Sums.
 
@@ -66,7 +93,9 @@ class Writer(PowerWriter):
             if not key or len(together) < 2 or abs(term[0]) == 1.0:
                 terms.append(term)
             elif key == together[0]:
-                terms.append(self._group({k: total[k] for k in together}, abs(term[0])))
+                # 2·a + 2·b as 2·(a + b)
+                size, bare = factored({k: total[k] for k in together})
+                terms.append((size, ((self.algebra.new(ADD, bare), 1.0),)))
         if () in total:
             terms.remove(total[()])
             terms.append(total[()])
@@ -74,13 +103,6 @@ class Writer(PowerWriter):
         if SUB not in self.allowed:
             terms = [self.negated_inside(*term) if term[0] < 0.0 else term for term in terms]
         return terms
-
-    def _group(self, total: Sum, size: float) -> Monomial:
-        """2·a + 2·b as 2·(a + b)."""
-        if all(c < 0.0 for c, _ in total.values()):
-            size = -size
-        bare = {key: (c / size, f) for key, (c, f) in total.items()}
-        return (size, ((self.algebra.new(ADD, bare), 1.0),))
 
     def _first(self, terms: list[Monomial]) -> tuple[int, Piece]:
         """The first term: a positive one, or one with a coefficient that can be negative."""
@@ -94,8 +116,7 @@ class Writer(PowerWriter):
         return 0, self._signed(*terms[0])
 
     def _signed(self, c: float, factors: Factors) -> Piece:
-        piece, negate = self._product(c, factors)
-        return self.negative(piece) if negate else piece
+        return self.with_sign(*self._product(c, factors))
 
     # Products.
 
@@ -115,31 +136,24 @@ class Writer(PowerWriter):
 
     def _absorbed(self, c: float, factors: Factors) -> Monomial:
         """The product with its coefficient multiplied into a sum, if that makes a coefficient of the sum ±1."""
-        algebra = self.algebra
+        methods = {ADD: self._with_size, MUL: self._with_size_inside, ABS: self._with_size_inside}
         for k, (i, p) in enumerate(factors):
-            kind = algebra.kinds[i]
-            if kind == ADD:
-                found = self._with_size(i, abs(c), p)
-            elif kind in (MUL, ABS):
-                found = self._with_size_inside(i, abs(c), p)
-            else:
-                continue
+            method = methods.get(self.algebra.kinds[i])
+            found = method(i, abs(c), p) if method else None
             if found is not None:
-                return (1.0 if c > 0.0 else -1.0, _exchanged(factors, k, found))
+                return (1.0 if c > 0.0 else -1.0, exchanged(factors, k, found))
         return c, factors
 
     def _with_size(self, i: int, c: float, p: float) -> int | None:
         """Base i divided by the size s of one of its terms, if c·s^p = 1."""
         algebra = self.algebra
         total: Sum = algebra.parts[i]
-        sizes = [abs(term[0]) for key, term in total.items() if key]
-        for size in sizes:
+        for size in [abs(term[0]) for key, term in total.items() if key]:
             if size != 1.0 and abs(c * size**p - 1.0) <= _ROUNDING:
                 r, original = algebra.originals.get(i, (0.0, total))
                 if abs(abs(r) * size - 1.0) <= _ROUNDING:
-                    sign = 1.0 if r > 0.0 else -1.0
-                    return algebra.new(ADD, {key: (sign * t, f) for key, (t, f) in original.items()})
-                return algebra.new(ADD, {key: (t / size, f) for key, (t, f) in total.items()})
+                    return algebra.new(ADD, divided(original, 1.0 if r > 0.0 else -1.0))
+                return algebra.new(ADD, divided(total, size))
         return None
 
     def _with_size_inside(self, i: int, c: float, p: float) -> int | None:
@@ -152,41 +166,131 @@ class Writer(PowerWriter):
         for k, (j, q) in enumerate(body):
             found = self._with_size(j, c, p * q) if algebra.kinds[j] == ADD else None
             if found is not None:
-                inside = (coefficient, _exchanged(body, k, found))
+                inside = (coefficient, exchanged(body, k, found))
                 return algebra.new(algebra.kinds[i], (inside,) if is_abs else inside)
         return None
 
-    def negated_inside(self, c: float, factors: Factors) -> Monomial:
-        """The product with the minus sign moved inside: a difference, or an odd function of one, is negated.
+    def with_sign(self, piece: Piece, negate: bool) -> Piece:
+        if not negate:
+            return piece
+        return [*piece, NEG] if NEG in self.allowed else [-1.0, *piece, MUL]
 
-        If c = −1, factors with a coefficient qualify, too.
-        """
-        for free in (False, True) if c == -1.0 else (False,):
-            for k, (i, p) in enumerate(factors):
-                if p % 2.0 == 1.0:
-                    base = self._opposite(i, free)
-                    if base is not None:
-                        self.regrouped = True
-                        return (-c, _exchanged(factors, k, base))
-        return (c, factors)
+    # Powers.
 
-    def _opposite(self, i: int, free: bool) -> int | None:
-        """The base with the opposite sign, if that needs no minus sign."""
+    def pieces(self, factors: Factors) -> list[tuple[Piece, bool]]:
+        """Factors of the numerator (True) and the denominator (False); equal powers share one operator."""
+        if {abs(p) for _, p in factors} <= {1.0}:
+            return [(self.base(i), p > 0.0) for i, p in factors]
+        whole: list[Member] = []
+        roots: dict[float, list[Member]] = {}
+        for position, (i, p) in enumerate(self._without_absolutes(factors)):
+            whole_part, root = self._parts_of_power(i, p)
+            if whole_part:
+                whole.append((position, i, whole_part))
+            if root:
+                roots.setdefault(abs(root), []).append((position, i, root))
+        placed = list(self._whole_powers(whole))
+        placed += [self._root(power, members) for power, members in roots.items()]
+        return [(piece, top) for _, piece, top in sorted(placed, key=itemgetter(0))]
+
+    def _without_absolutes(self, factors: Factors) -> Factors:
+        """|b|³ as b²·|b|, unless there is an operator for the power."""
+        algebra, found = self.algebra, []
+        for i, p in factors:
+            inside: Factors = algebra.parts[i][0][1] if algebra.kinds[i] == ABS else ()
+            has_operator = abs(p) == 3.0 and CUBE in self.allowed
+            if abs(p) > 1.0 and p.is_integer() and len(inside) == 1 and not has_operator:
+                found.append((inside[0][0], p - 1.0 if p > 0.0 else p + 1.0))
+                p = 1.0 if p > 0.0 else -1.0
+            found.append((i, p))
+        return tuple(found)
+
+    def _parts_of_power(self, i: int, p: float) -> tuple[float, float]:
+        """Powers to write as a product and as a root: x^2.5 is x^2·sqrt(x), unless pow is shorter."""
+        if p.is_integer() and (p > 0.0 or DIV in self.allowed or INV in self.allowed):
+            return p, 0.0
+        if SQRT not in self.allowed or not (_FINEST * p).is_integer():
+            return 0.0, p
+        if POW in self.allowed and (self.algebra.kinds[i] != VAR or abs(p) != 1.5):
+            return 0.0, p
+        whole = float(int(p))
+        return whole, p - whole
+
+    def _whole_powers(self, members: list[Member]) -> Iterator[Placed]:
+        """Π b^p = Π_{odd p} b · (Π b^{p div 2})², and cubes and pow where they are shorter."""
+        groups: dict[tuple[int | float, ...], list[Member]] = {(SQUARE,): [], (CUBE,): []}
+        for position, i, p in members:
+            size = abs(p)
+            if size == 1.0:
+                yield position, self.base(i), p > 0.0
+            elif size in _BY_POW and POW in self.allowed:
+                groups.setdefault((size, POW), []).append((position, i, p / size))
+            elif size % 3.0 == 0.0 and CUBE in self.allowed:
+                groups[CUBE,].append((position, i, p / 3.0))
+            elif SQUARE in self.allowed:
+                groups[SQUARE,].append((position, i, float(int(p / 2.0))))
+                if size % 2.0:
+                    yield position, self.base(i), p > 0.0
+            else:
+                yield position, self._repeated(self.base(i), int(size)), p > 0.0
+        yield from (self._raised(group, operator) for operator, group in groups.items() if group)
+
+    def _raised(self, members: list[Member], operator: tuple[int | float, ...]) -> Placed:
+        """One operator on a product; 1/b² has the square in the denominator and is not (1/b)²."""
+        top = any(p > 0.0 for _, _, p in members)
+        inside = tuple([(i, p if top else -p) for _, i, p in members])
+        return _position_of(members, top), [*self.fraction(1.0, inside)[0], *operator], top
+
+    def _repeated(self, base: Piece, size: int) -> Piece:
+        """b·b·… or b³·…, or pow if that is shorter."""
+        cubes = size // 3 if CUBE in self.allowed else 0
+        product = joined([[*base, CUBE]] * cubes + [base] * (size - 3 * cubes))
+        if POW in self.allowed and self.complexity(product) > self.complexity([*base, 1.0, POW]):
+            return [*base, float(size), POW]
+        if size > _LONGEST_PRODUCT:
+            raise NoNormalForm
+        return product
+
+    def _root(self, power: float, members: list[Member]) -> Placed:
+        """Π b^(±power) as one root of a product."""
         algebra = self.algebra
-        kind, part = algebra.kinds[i], algebra.parts[i]
-        if kind != ADD and kind not in ODD:
-            return None
-        coefficient, body = (1.0, part) if kind == ADD else part[0]
-        if isinstance(body, dict):
-            wanted = any(
-                term[0] < 0.0 or (free and (not key or term[0] != 1.0)) for key, term in body.items()
-            )
-            body = {key: (-c, f) for key, (c, f) in body.items()}
-        else:
-            wanted, coefficient = free and coefficient != 1.0, -coefficient
-        if not wanted:
-            return None
-        return algebra.new(kind, body if kind == ADD else ((coefficient, body),))
+        top = any(p > 0.0 for _, _, p in members)
+        coefficient, factors = 1.0, []
+        for _, i, p in members:
+            direction = 1.0 if (p > 0.0) == top else -1.0
+            if algebra.kinds[i] == MUL:
+                own, inside = algebra.parts[i]
+                coefficient *= own**direction
+                factors += [(j, q * direction) for j, q in inside]
+            else:
+                factors.append((i, direction))
+        if len(members) > 1 and any(algebra.signs[i] != POSITIVE for _, i, _ in members):
+            self.regrouped = True
+        piece, denominator = self._root_of(self._radicand(coefficient, tuple(factors)), power, top)
+        return _position_of(members, top), piece, not denominator
+
+    def _radicand(self, coefficient: float, factors: Factors) -> Piece:
+        if len({i for i, _ in factors}) < len(factors):
+            return self.value(self.algebra.gathered(coefficient, factors))
+        if coefficient == -1.0:
+            coefficient, factors = self.negated_inside(coefficient, factors)
+        return self.with_sign(*self.fraction(coefficient, factors))
+
+    def _root_of(self, inside: Piece, power: float, top: bool) -> tuple[Piece, bool]:
+        """inside^(±power), and whether it belongs to the denominator."""
+        if power == 0.5 and SQRT in self.allowed and (top or POW not in self.allowed or DIV in self.allowed):
+            return [*inside, SQRT], not top
+        if POW in self.allowed:
+            return [*inside, power if top else -power, POW], False
+        if SQRT in self.allowed and power < 1.0 and (_FINEST * power).is_integer():
+            # √(b^2p), where b^2p for p > ½ is b·b^(2p − 1).
+            inner, _ = self._root_of(inside, 2.0 * power % 1.0, True)
+            return [*inside, *inner, MUL, SQRT] if power > 0.5 else [*inner, SQRT], not top
+        if EXP in self.allowed and LOG in self.allowed:
+            return [power if top else -power, *inside, LOG, MUL, EXP], False
+        raise NoNormalForm
+
+    # Fractions and signs.
 
     def fraction(self, c: float, factors: Factors) -> tuple[Piece, bool]:
         """c·Π base^power; True if a minus sign is still missing, since there is no coefficient."""
@@ -195,10 +299,8 @@ class Writer(PowerWriter):
         for piece, top in self.pieces(self._moved_exponential(c, factors)):
             (numerator if top else denominator).append(piece)
         negate = c == -1.0 and bool(numerator)
-        if not numerator and c == 1.0:
-            reciprocal = self._reciprocal(denominator)
-            if reciprocal is not None:
-                return reciprocal, False
+        if not numerator and c == 1.0 and (reciprocal := self._reciprocal(denominator)):
+            return reciprocal, False
         if abs(c) != 1.0 or not numerator:
             numerator.insert(0, [c])
         return self._quotient(joined(numerator), denominator), negate
@@ -230,7 +332,7 @@ class Writer(PowerWriter):
         for k, (i, p) in enumerate(factors):
             if algebra.kinds[i] == EXP:
                 exponent = algebra.parts[i][0]
-                opposite = algebra.expanded(scaled(exponent, -1.0))
+                opposite = algebra.opposite(exponent)
                 saved = self.complexity(self.value(exponent)) - self.complexity(self.value(opposite))
                 if saved > self._division_complexity(c, factors):
                     return (*factors[:k], *factors[k + 1 :], (algebra.new(EXP, (opposite,)), -p))
@@ -244,24 +346,54 @@ class Writer(PowerWriter):
         return self.complexities[DIV] + 1 if alone else self.complexities[DIV] - self.complexities[MUL]
 
     def base(self, i: int) -> Piece:
-        found = self.written.get(i)
-        if found is None:
-            found = self.written[i] = list(self._write_base(i))
-        return found
+        if i not in self.written:
+            kind = self.algebra.kinds[i]
+            tokens = [token for argument in self.algebra.inside(i) for token in self.value(argument)]
+            function = () if kind in (ADD, MUL) else (kind,)
+            self.written[i] = [~self.algebra.parts[i]] if kind == VAR else [*tokens, *function]
+        return self.written[i]
 
-    def _write_base(self, i: int) -> Iterator[int | float]:
-        kind, part = self.algebra.kinds[i], self.algebra.parts[i]
-        if kind == VAR:
-            yield ~part
-        elif kind == ADD:
-            yield from self._sum(part)
-        elif kind == MUL:
-            yield from self.value(part)
+    def negated_inside(self, c: float, factors: Factors) -> Monomial:
+        """The product with the minus sign moved inside: a difference, or an odd function of one, is negated.
+
+        If c = −1, factors with a coefficient qualify, too.
+        """
+        for free in (False, True) if c == -1.0 else (False,):
+            for k, (i, p) in enumerate(factors):
+                base = self._opposite(i, free) if p % 2.0 == 1.0 else None
+                if base is not None:
+                    self.regrouped = True
+                    return (-c, exchanged(factors, k, base))
+        return (c, factors)
+
+    def _opposite(self, i: int, free: bool) -> int | None:
+        """The base with the opposite sign, if that needs no minus sign."""
+        algebra = self.algebra
+        kind, part = algebra.kinds[i], algebra.parts[i]
+        if kind != ADD and kind not in ODD:
+            return None
+        coefficient, body = (1.0, part) if kind == ADD else part[0]
+        if isinstance(body, dict):
+            wanted = any(c < 0.0 or (free and (not key or c != 1.0)) for key, (c, _) in body.items())
+            body = divided(body, -1.0)
         else:
-            for argument in part:
-                yield from self.value(argument)
-            yield kind
+            wanted, coefficient = free and coefficient != 1.0, -coefficient
+        if not wanted:
+            return None
+        return algebra.new(kind, body if kind == ADD else ((coefficient, body),))
 
 
-def _exchanged(factors: Factors, k: int, base: int) -> Factors:
+def _position_of(members: list[Member], top: bool) -> int:
+    """The position of the member that is written first."""
+    return next(position for position, _, p in members if (p > 0.0) == top)
+
+
+def joined(pieces: list[Piece]) -> Piece:
+    """A product of pieces, from left to right."""
+    if len(pieces) == 1:
+        return pieces[0]
+    return [*pieces[0], *[token for piece in pieces[1:] for token in (*piece, MUL)]]
+
+
+def exchanged(factors: Factors, k: int, base: int) -> Factors:
     return (*factors[:k], (base, factors[k][1]), *factors[k + 1 :])

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fouriertree.expr.operators.forms import ATOM, AnyForm
+from fouriertree.expr.opcodes import ATOM
+from fouriertree.expr.operators.forms import AnyForm
 
 FloatArray = NDArray[np.float64]
 Reference = Callable[..., FloatArray]
-
-_ARGUMENTS = {"a": 0, "b": 1}
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Pole:
     @property
     def argument(self) -> int | None:
         """The index of the argument that must not vanish, if the template is that argument."""
-        return _ARGUMENTS.get(self.zero)
+        return {"a": 0, "b": 1}.get(self.zero)
 
     def may_occur(self, last: float | None, unknown: bool) -> bool:
         """Whether there can be poles for this last argument; `unknown` is returned if it is not a constant."""

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from fouriertree.expr import opcodes as op
+from fouriertree.expr.opcodes import POWER
 from fouriertree.expr.operators.entry import Domain, Pole, Primitive, quiet
-from fouriertree.expr.operators.forms import POWER, Form, Nodes, call, in_sql, or_nan
+from fouriertree.expr.operators.forms import Form, Nodes, call, in_sql, or_nan
 
 #: beyond this, e^a may overflow where (e^a)/2 does not
 _LARGE = 80.0
@@ -61,8 +62,7 @@ def _cosh_nodes(g: Any, a: str) -> str:
 ROWS = (
     Primitive(
         "exp", 1, op.EXP, quiet(np.exp),
-        kernel=lambda m, x: m.exp(x),
-        derivative=("v",),
+        kernel=lambda m, x: m.exp(x), derivative=("v",),
         interval=lambda i, a: i.rising(np.exp, a, exact_at=0.0, least=0.0),
         forms=call(
             "exp",
@@ -73,9 +73,7 @@ ROWS = (
     ),
     Primitive(
         "log", 1, op.LOG, quiet(np.log),
-        kernel=lambda m, x: m.log(x),
-        derivative=("inv(a)",),
-        interval=lambda i, a: i.logarithm(a),
+        kernel=lambda m, x: m.log(x), derivative=("inv(a)",), interval=lambda i, a: i.logarithm(a),
         forms=call("log", latex="ln", sqlite="ln", excel="LN")
         | or_nan("log", outside="a < 0.0", inside="a >= 0")
         | in_sql("CASE WHEN {a} > 0.0 THEN ln({a}) END"),
@@ -84,26 +82,19 @@ ROWS = (
     ),
     Primitive(
         "tanh", 1, op.TANH, quiet(np.tanh),
-        kernel=lambda m, x: m.tanh(x),
-        derivative=("1 - v^2",),
+        kernel=lambda m, x: m.tanh(x), derivative=("1 - v^2",),
         interval=lambda i, a: i.rising(np.tanh, a, exact_at=0.0, least=-1.0, most=1.0),
-        forms=call("tanh"),
-        complexity=3, parity=-1, zeros=(0,),
+        forms=call("tanh"), complexity=3, parity=-1, zeros=(0,),
     ),
     Primitive(
         "sinh", 1, 27, quiet(np.sinh),
-        kernel=_sinh,
-        derivative=("cosh(a)",),
-        interval=lambda i, a: i.rising(np.sinh, a, exact_at=0.0),
-        forms=call("sinh", onnx=Nodes(_sinh_nodes)),
-        complexity=3, parity=-1, zeros=(0,),
+        kernel=_sinh, derivative=("cosh(a)",), interval=lambda i, a: i.rising(np.sinh, a, exact_at=0.0),
+        forms=call("sinh", onnx=Nodes(_sinh_nodes)), complexity=3, parity=-1, zeros=(0,),
     ),
     Primitive(
         "cosh", 1, 28, quiet(np.cosh),
-        kernel=_cosh,
-        derivative=("sinh(a)",),
+        kernel=_cosh, derivative=("sinh(a)",),
         interval=lambda i, a: i.rising(np.cosh, i.absolute(a), exact_at=0.0, least=1.0),
-        forms=call("cosh", onnx=Nodes(_cosh_nodes)),
-        complexity=3, parity=1,
+        forms=call("cosh", onnx=Nodes(_cosh_nodes)), complexity=3, parity=1,
     ),
 )  # fmt: skip

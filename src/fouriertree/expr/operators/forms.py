@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-# Precedence in formulas, lowest first. A negative constant has that of a unary minus.
-SUM, PRODUCT, UNARY, POWER, ATOM = 1, 2, 3, 4, 5
-#: in mathematics, a minus sign without parentheses is allowed before the first summand and the first factor only
-NEGATIVE = SUM + 0.5
+from fouriertree.expr.opcodes import ATOM
 
 PLACE = re.compile(r"\{([ab])\}")
 
@@ -63,8 +60,8 @@ class Absent:
 
 
 AnyForm = Form | Nodes | Absent
-Forms = Mapping[str, AnyForm]
 
+SQL = ("sqlite", "duckdb", "postgresql")
 #: a call of the function {name} in every language with templates; "{…}" are the arguments
 CALLS = {
     "python": "np.{name}({…})",
@@ -72,14 +69,9 @@ CALLS = {
     "latex": r"\{name}\left({…}\right)",
     "c": "{name}({…})",
     "cpp": "std::{name}({…})",
-    "julia": "{name}({…})",
-    "matlab": "{name}({…})",
-    "r": "{name}({…})",
+    **dict.fromkeys(("julia", "matlab", "r"), "{name}({…})"),
     "javascript": "Math.{name}({…})",
-    "sqlite": "{name}({…})",
-    "duckdb": "{name}({…})",
-    "postgresql": "{name}({…})",
-    "excel": "{name}({…})",
+    **dict.fromkeys((*SQL, "excel"), "{name}({…})"),
     "torch": "torch.{name}({…})",
     "jax": "jnp.{name}({…})",
 }
@@ -93,47 +85,38 @@ def node(operator: str) -> Nodes:
     return Nodes(lambda g, *inputs: str(g.node(operator, *inputs)))
 
 
-def written_as(language: str, name: str, arity: int = 1) -> AnyForm:
-    """The call of `name` in a language.
+def written_as(language: str, given: str | AnyForm, arity: int = 1) -> AnyForm:
+    """A form; of a text with placeholders that template, and of a word the call of that function in a language.
 
     >>> written_as("cpp", "sin").text
     'std::sin({a})'
     """
+    if not isinstance(given, str):
+        return given
+    if PLACE.search(given):
+        return Form(given)
     if language == "onnx":
-        return node(name)
+        return node(given)
     arguments = ARGUMENTS[arity].replace(" ", "" if language == "excel" else " ")
-    return Form(CALLS[language].replace("{name}", name).replace("{…}", arguments))
+    return Form(CALLS[language].replace("{name}", given).replace("{…}", arguments))
 
 
-def call(name: str, arity: int = 1, numpy: str | None = None, **own: str | AnyForm) -> dict[str, AnyForm]:
-    r"""The call of a function in every language, by default under `name`.
-
-    `numpy` is its name in NumPy, PyTorch and JAX. In `own`, a word is the name in that language, a text with
-    placeholders is a template.
+def call(name: str, arity: int = 1, /, numpy: str = "", **own: str | AnyForm) -> dict[str, AnyForm]:
+    r"""The call of a function in every language: `name`, in NumPy, PyTorch and JAX `numpy`, or as in `own`.
 
     >>> call("asin", numpy="arcsin", latex="arcsin")["latex"].text
     '\\arcsin\\left({a}\\right)'
     """
-    names = dict.fromkeys(LANGUAGES, name)
-    names |= dict.fromkeys(("python", "torch", "jax"), numpy or name)
-    names |= {"excel": name.upper(), "onnx": name.capitalize()}
-    forms = {language: written_as(language, word, arity) for language, word in names.items()}
-    return forms | _own(own, arity)
+    names = dict.fromkeys(LANGUAGES, name) | dict.fromkeys(("python", "torch", "jax"), numpy or name)
+    given = names | {"excel": name.upper(), "onnx": name.capitalize()} | own
+    return {language: written_as(language, text, arity) for language, text in given.items()}
 
 
 def everywhere(form: Form, **own: str | AnyForm) -> dict[str, AnyForm]:
     """The same text in every language except those in `own`."""
+    arity = 2 if "{b}" in form.text else 1
     forms: dict[str, AnyForm] = dict.fromkeys(LANGUAGES, form)
-    return forms | _own(own, 2 if "{b}" in form.text else 1)
-
-
-def _own(own: Mapping[str, str | AnyForm], arity: int) -> dict[str, AnyForm]:
-    def form(language: str, given: str | AnyForm) -> AnyForm:
-        if not isinstance(given, str):
-            return given
-        return Form(given) if PLACE.search(given) else written_as(language, given, arity)
-
-    return {language: form(language, given) for language, given in own.items()}
+    return forms | {language: written_as(language, text, arity) for language, text in own.items()}
 
 
 def infix(sign: str, binding: int, space: str = " ") -> Form:
@@ -141,55 +124,33 @@ def infix(sign: str, binding: int, space: str = " ") -> Form:
     return Form(f"{{a}}{space}{sign}{space}{{b}}", binding, (binding, binding + 1))
 
 
-def in_sql(text: str, needed: tuple[float, float] = (0, 0)) -> dict[str, Any]:
+def in_sql(text: str) -> dict[str, Any]:
     """A template for DuckDB and PostgreSQL, which write {inf}, {nan} and {double} differently.
 
     In both, NaN is greater than all other values, and a function outside its domain is an error (in DuckDB before
     version 2).
     """
-    binding = ATOM if text.startswith("CAST(") else 0
-    spelled = {
-        "duckdb": {"inf": "CAST('inf' AS DOUBLE)", "nan": "CAST('nan' AS DOUBLE)", "double": "DOUBLE"},
-        "postgresql": {
-            "inf": "CAST('Infinity' AS float8)", "nan": "CAST('NaN' AS float8)", "double": "float8"
-        },
-    }  # fmt: skip
-    return {dialect: Form(_spelled(text, words), binding, needed) for dialect, words in spelled.items()}
+    forms, binding = {}, ATOM if text.startswith("CAST(") else 0
+    for dialect, double, inf, nan in (
+        ("duckdb", "DOUBLE", "inf", "nan"),
+        ("postgresql", "float8", "Infinity", "NaN"),
+    ):
+        spelled = text.replace("{double}", double).replace("{inf}", f"CAST('{inf}' AS {double})")
+        forms[dialect] = Form(spelled.replace("{nan}", f"CAST('{nan}' AS {double})"), binding)
+    return forms
 
 
-def _spelled(text: str, words: Mapping[str, str]) -> str:
-    for word, meaning in words.items():
-        text = text.replace(f"{{{word}}}", meaning)
-    return text
-
-
-def with_helper(text: str, helper: str, needed: tuple[float, float] = (0, 0)) -> Form:
-    """A template that calls a function, which the exported source defines."""
-    return Form(text, needed=needed, helper=helper)
-
-
-def or_nan(name: str, outside: str, inside: str) -> dict[str, Any]:
+def or_nan(name: str, outside: str, inside: str = "") -> dict[str, Any]:
     """Julia and MATLAB, where a function outside its domain raises or is complex: a guard returns NaN.
 
-    `outside` is the condition on a scalar in Julia, `inside` that on an array in MATLAB; empty for no guard.
+    `outside` is the condition on a scalar in Julia, `inside` that on an array in MATLAB, if a guard is needed there.
     """
-    forms: dict[str, Any] = {}
-    if outside:
-        forms["julia"] = with_helper(
-            f"{name}_or_nan({{a}})", f"{name}_or_nan(a) = {outside} ? NaN : {name}(a)"
-        )
+    helpers = {"julia": f"{name}_or_nan(a) = {outside} ? NaN : {name}(a)"}
     if inside:
-        forms["matlab"] = with_helper(
-            f"{name}_or_nan({{a}})",
-            f"""
+        helpers["matlab"] = f"""
 function r = {name}_or_nan(a)
   r = nan(size(a));
   real = {inside};
   r(real) = {name}(a(real));
-end""",
-        )
-    return forms
-
-
-def unspaced(form: Form) -> Form:
-    return replace(form, text=form.text.replace(" ", ""))
+end"""
+    return {language: Form(f"{name}_or_nan({{a}})", helper=helper) for language, helper in helpers.items()}

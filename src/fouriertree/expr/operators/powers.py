@@ -3,21 +3,9 @@
 import numpy as np
 
 from fouriertree.expr import opcodes as op
+from fouriertree.expr.opcodes import ATOM, POWER, PRODUCT, UNARY
 from fouriertree.expr.operators.entry import Domain, Pole, Primitive, quiet
-from fouriertree.expr.operators.forms import (
-    ATOM,
-    POWER,
-    PRODUCT,
-    UNARY,
-    AnyForm,
-    Form,
-    Nodes,
-    call,
-    everywhere,
-    in_sql,
-    or_nan,
-    with_helper,
-)
+from fouriertree.expr.operators.forms import SQL, AnyForm, Form, Nodes, call, everywhere, in_sql, or_nan
 
 
 def _repeated(factors: int, **own: str | AnyForm) -> dict[str, AnyForm]:
@@ -31,7 +19,7 @@ def _repeated(factors: int, **own: str | AnyForm) -> dict[str, AnyForm]:
         latex=Form(f"{{a}}^{{{factors}}}", POWER, (ATOM, 0)),
         sympy=Form(f"{{a}}**{factors}", POWER, (ATOM, 0)),
         matlab=times(".*"),
-        **dict.fromkeys(("sqlite", "duckdb", "postgresql"), Form(f"power({{a}}, {factors}.0)")),
+        **dict.fromkeys(SQL, Form(f"power({{a}}, {factors}.0)")),
         excel=f"POWER({{a}},{factors})",
         **own,
     )
@@ -73,9 +61,7 @@ _PLAIN_IN_JAVASCRIPT = Form("Math.pow({a}, {b})")
 ROWS = (
     Primitive(
         "sqrt", 1, op.SQRT, quiet(np.sqrt),
-        kernel=lambda m, x: x.sqrt(),
-        derivative=("finite(0.5/v)",),
-        interval=lambda i, a: i.square_root(a),
+        kernel=lambda m, x: x.sqrt(), derivative=("finite(0.5/v)",), interval=lambda i, a: i.square_root(a),
         forms=call("sqrt", latex=r"\sqrt{{a}}")
         | or_nan("sqrt", outside="a < 0.0", inside="a >= 0")
         | in_sql("CASE WHEN {a} >= 0.0 THEN sqrt({a}) END"),
@@ -84,17 +70,13 @@ ROWS = (
     ),
     Primitive(
         "square", 1, op.SQUARE, quiet(np.square),
-        kernel=lambda m, x: x * x,
-        derivative=("2*a",),
-        interval=lambda i, a: i.square(a),
+        kernel=lambda m, x: x * x, derivative=("2*a",), interval=lambda i, a: i.square(a),
         forms=_repeated(2, python="square", onnx=Nodes(lambda g, a: g.node("Mul", a, a))),
         complexity=2, symbol="^2", precedence=POWER, label="( )²", zeros=(0,), multiplicative=True,
     ),
     Primitive(
         "cube", 1, op.CUBE, quiet(lambda a: a * a * a),
-        kernel=lambda m, x: x * x * x,
-        derivative=("3*a^2",),
-        interval=lambda i, a: i.cube(a),
+        kernel=lambda m, x: x * x * x, derivative=("3*a^2",), interval=lambda i, a: i.cube(a),
         forms=_repeated(3, onnx=Nodes(lambda g, a: g.node("Mul", g.node("Mul", a, a), a))),
         complexity=2, symbol="^3", precedence=POWER, label="( )³", zeros=(0,),
     ),
@@ -102,16 +84,15 @@ ROWS = (
         "pow", 2, op.POW, quiet(np.power),
         kernel=lambda m, x, y: m.library("pow", x, y),
         # a^b/a for a^(b − 1), which avoids a second power.
-        derivative=("b*(finite(inv(a))*v)", "v*finite(log(a))"),
-        interval=lambda i, a, b: i.power(a, b),
+        derivative=("b*(finite(inv(a))*v)", "v*finite(log(a))"), interval=lambda i, a, b: i.power(a, b),
         forms=call(
             "pow", 2,
             python="power",
             sympy=Form("{a}**{b}", POWER, (ATOM, UNARY)),
             latex=Form("{a}^{{b}}", POWER, (ATOM, 0)),
-            julia=with_helper("power_or_nan({a}, {b})", _POWER_IN_JULIA),
-            matlab=with_helper("power_or_nan({a}, {b})", _POWER_IN_MATLAB),
-            r=with_helper("power_or_nan({a}, {b})", _POWER_IN_R),
+            julia=Form("power_or_nan({a}, {b})", helper=_POWER_IN_JULIA),
+            matlab=Form("power_or_nan({a}, {b})", helper=_POWER_IN_MATLAB),
+            r=Form("power_or_nan({a}, {b})", helper=_POWER_IN_R),
             # 1 to any power is 1, and so is -1 to an infinite one: JavaScript gives NaN there.
             javascript=Form(
                 "(Math.abs({a}) === 1 && ({a} === 1 || Math.abs({b}) === Infinity) ? 1.0 : Math.pow({a}, {b}))",
@@ -125,9 +106,7 @@ ROWS = (
                 " THEN power({a}, {b}) END",
                 0,
                 whole=Form("CASE WHEN {a} <> 0.0 OR {b} > 0.0 THEN power({a}, {b}) END", 0),
-                broken=Form(
-                    "CASE WHEN {a} > 0.0 OR ({a} = 0.0 AND {b} > 0.0) THEN power({a}, {b}) END", 0
-                ),
+                broken=Form("CASE WHEN {a} > 0.0 OR ({a} = 0.0 AND {b} > 0.0) THEN power({a}, {b}) END", 0),
             ),
             # 0^0 is an error in spreadsheets, too.
             excel=Form(

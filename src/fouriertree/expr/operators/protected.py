@@ -1,10 +1,13 @@
 """The protected operators of the published runs: ``pdiv(a, 0) = 1`` and ``plog(0) = 0``, otherwise a/b and ln|a|."""
 
+from typing import Any
+
 import numpy as np
 
 from fouriertree.expr import opcodes as op
+from fouriertree.expr.opcodes import PRODUCT, UNARY
 from fouriertree.expr.operators.entry import FloatArray, Pole, Primitive, quiet
-from fouriertree.expr.operators.forms import PRODUCT, UNARY, Form, Nodes, with_helper
+from fouriertree.expr.operators.forms import SQL, Form, Nodes
 
 
 def _pdiv(a: FloatArray, b: FloatArray) -> FloatArray:
@@ -15,20 +18,17 @@ def _plog(a: FloatArray) -> FloatArray:
     return np.where(a == 0, 0.0, np.log(np.abs(a)))
 
 
-def _trainable(module: str) -> dict[str, Form]:
-    """In PyTorch and JAX; the inner `where` keeps the derivative finite where the outer one selects the constant."""
-    safe = f"{module}.where({{x}} == 0.0, 1.0, {{x}})"
-    a, b = safe.replace("{x}", "{a}"), safe.replace("{x}", "{b}")
-    return {
-        "pdiv": Form(f"{module}.where({{b}} == 0.0, 1.0, {{a}} / {b})", needed=(PRODUCT, UNARY)),
-        "plog": Form(f"{module}.where({{a}} == 0.0, 0.0, {module}.log({module}.abs({a})))"),
-    }
+def _where(module: str, place: str, constant: float, other: str) -> str:
+    """`constant` where an argument is 0; the inner `where` keeps the derivative of the other branch finite there."""
+    safe = f"{module}.where({place} == 0.0, 1.0, {place})"
+    return f"{module}.where({place} == 0.0, {constant}, {other.replace('safe', safe)})"
+
+
+def _is_zero(g: Any, a: str) -> str:
+    return str(g.node("Equal", a, g.number(0.0)))
 
 
 _NEEDED = (PRODUCT, UNARY)
-_CHOICE = Form("({b} == 0.0 ? 1.0 : {a} / {b})", needed=_NEEDED)
-_PDIV_IN_SQL = Form("CASE WHEN {b} = 0.0 THEN 1.0 ELSE {a} / {b} END", 0, _NEEDED)
-_PLOG_IN_SQL = Form("CASE WHEN {a} = 0.0 THEN 0.0 ELSE ln(abs({a})) END", 0)
 # ifelse() has the length of its condition, which can be a scalar.
 _PDIV_IN_R = """\
 pdiv <- function(a, b) {
@@ -57,68 +57,46 @@ ROWS = (
     Primitive(
         "pdiv", 2, op.PDIV, quiet(_pdiv),
         kernel=lambda m, x, y: y.compare("==", 0.0).where(x.like(1.0), x / y),
-        derivative=("finite(inv(b))", "-finite(v/b)"),
-        interval=lambda i, a, b: i.protected_divide(a, b),
+        derivative=("finite(inv(b))", "-finite(v/b)"), interval=lambda i, a, b: i.protected_divide(a, b),
         forms={
             "python": Form("np.where({b} == 0.0, 1.0, {a} / {b})", needed=_NEEDED),
             "sympy": Form("sympy.Piecewise((1, sympy.Eq({b}, 0)), ({a} / {b}, True))", needed=_NEEDED),
-            "latex": with_helper(
-                r"\operatorname{pdiv}\left({a}, {b}\right)", "% pdiv(a, b) is a/b, and 1 where b = 0"
-            ),
-            "mathml": Form(
-                r"\begin{cases}1&\text{if }{b}=0\\\frac{{a}}{{b}}&\text{otherwise}\end{cases}", 0
-            ),
-            "c": _CHOICE,
-            "cpp": _CHOICE,
-            "julia": _CHOICE,
-            "matlab": with_helper("pdiv({a}, {b})", _PDIV_IN_MATLAB),
-            "r": with_helper("pdiv({a}, {b})", _PDIV_IN_R),
+            "latex": Form(r"\operatorname{pdiv}\left({a}, {b}\right)", helper="% pdiv(a, b) is a/b, and 1 where b = 0"),
+            "mathml": Form(r"\begin{cases}1&\text{if }{b}=0\\\frac{{a}}{{b}}&\text{otherwise}\end{cases}", 0),
+            **dict.fromkeys(("c", "cpp", "julia"), Form("({b} == 0.0 ? 1.0 : {a} / {b})", needed=_NEEDED)),
+            "matlab": Form("pdiv({a}, {b})", helper=_PDIV_IN_MATLAB),
+            "r": Form("pdiv({a}, {b})", helper=_PDIV_IN_R),
             "javascript": Form("({b} === 0 ? 1.0 : {a} / {b})", needed=_NEEDED),
-            "sqlite": _PDIV_IN_SQL,
-            "duckdb": _PDIV_IN_SQL,
-            "postgresql": _PDIV_IN_SQL,
+            **dict.fromkeys(SQL, Form("CASE WHEN {b} = 0.0 THEN 1.0 ELSE {a} / {b} END", 0, _NEEDED)),
             "excel": Form("IF({b}=0,1,{a}/{b})", needed=_NEEDED),
-            "torch": _trainable("torch")["pdiv"],
-            "jax": _trainable("jnp")["pdiv"],
-            "onnx": Nodes(
-                lambda g, a, b: g.node(
-                    "Where", g.node("Equal", b, g.number(0.0)), g.number(1.0), g.node("Div", a, b)
-                )
-            ),
+            "torch": Form(_where("torch", "{b}", 1.0, "{a} / safe"), needed=_NEEDED),
+            "jax": Form(_where("jnp", "{b}", 1.0, "{a} / safe"), needed=_NEEDED),
+            "onnx": Nodes(lambda g, a, b: g.node("Where", _is_zero(g, b), g.number(1.0), g.node("Div", a, b))),
         },
         complexity=2, pole=Pole("b", protected=True), fault="division by zero", protects="div",
         synonyms=("pdivide",),
     ),
     Primitive(
         "plog", 1, op.PLOG, quiet(_plog),
-        kernel=lambda m, x: m.plog(x),
-        derivative=("finite(inv(a))",),
+        kernel=lambda m, x: m.plog(x), derivative=("finite(inv(a))",),
         interval=lambda i, a: i.protected_logarithm(a),
         forms={
             "python": Form("np.where({a} == 0.0, 0.0, np.log(np.abs({a})))", needed=(PRODUCT, 0)),
             "sympy": Form("sympy.Piecewise((0, sympy.Eq({a}, 0)), (sympy.log(sympy.Abs({a})), True))"),
-            "latex": with_helper(
-                r"\operatorname{plog}\left({a}\right)", "% plog(a) is ln|a|, and 0 where a = 0"
-            ),
-            "mathml": Form(
-                r"\begin{cases}0&\text{if }{a}=0\\\ln\left|{a}\right|&\text{otherwise}\end{cases}", 0
-            ),
+            "latex": Form(r"\operatorname{plog}\left({a}\right)", helper="% plog(a) is ln|a|, and 0 where a = 0"),
+            "mathml": Form(r"\begin{cases}0&\text{if }{a}=0\\\ln\left|{a}\right|&\text{otherwise}\end{cases}", 0),
             "c": Form("({a} == 0.0 ? 0.0 : log(fabs({a})))"),
             "cpp": Form("({a} == 0.0 ? 0.0 : std::log(std::fabs({a})))"),
             "julia": Form("({a} == 0.0 ? 0.0 : log(abs({a})))"),
-            "matlab": with_helper("plog({a})", _PLOG_IN_MATLAB),
-            "r": with_helper("plog({a})", _PLOG_IN_R),
+            "matlab": Form("plog({a})", helper=_PLOG_IN_MATLAB),
+            "r": Form("plog({a})", helper=_PLOG_IN_R),
             "javascript": Form("({a} === 0 ? 0.0 : Math.log(Math.abs({a})))"),
-            "sqlite": _PLOG_IN_SQL,
-            "duckdb": _PLOG_IN_SQL,
-            "postgresql": _PLOG_IN_SQL,
+            **dict.fromkeys(SQL, Form("CASE WHEN {a} = 0.0 THEN 0.0 ELSE ln(abs({a})) END", 0)),
             "excel": Form("IF({a}=0,0,LN(ABS({a})))"),
-            "torch": _trainable("torch")["plog"],
-            "jax": _trainable("jnp")["plog"],
+            "torch": Form(_where("torch", "{a}", 0.0, "torch.log(torch.abs(safe))")),
+            "jax": Form(_where("jnp", "{a}", 0.0, "jnp.log(jnp.abs(safe))")),
             "onnx": Nodes(
-                lambda g, a: g.node(
-                    "Where", g.node("Equal", a, g.number(0.0)), g.number(0.0), g.node("Log", g.node("Abs", a))
-                )
+                lambda g, a: g.node("Where", _is_zero(g, a), g.number(0.0), g.node("Log", g.node("Abs", a)))
             ),
         },
         complexity=3, parity=1, pole=Pole("a", protected=True), fault="a logarithm of zero", protects="log",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fouriertree.expr.operators.entry import FloatArray, Primitive, quiet
-from fouriertree.expr.operators.forms import Absent, Nodes, call, with_helper
+from fouriertree.expr.operators.forms import Absent, Form, Nodes, call
 
 # Interpolants at Chebyshev nodes, computed with 60 digits (`chebyshev_fit` in tools/fit_polynomials.py).
 #: erf(a)/a as a polynomial of a² for |a| ≤ 1, to 7e-18
@@ -93,20 +93,19 @@ erf_or_nan <- function(a) {{
 ROWS = (
     Primitive(
         "erf", 1, 26, quiet(_erf),
-        kernel=_erf_kernel,
-        derivative=(f"{2 / math.sqrt(math.pi)!r}*exp(-a^2)",),
+        kernel=_erf_kernel, derivative=(f"{2 / math.sqrt(math.pi)!r}*exp(-a^2)",),
         interval=lambda i, a: i.rising(_erf, a, exact_at=0.0, least=-1.0, most=1.0),
         forms=call(
             "erf",
-            python=with_helper("erf({a})", "import math\n\nerf = np.vectorize(math.erf, otypes=[np.float64])"),
+            python=Form("erf({a})", helper="import math\n\nerf = np.vectorize(math.erf, otypes=[np.float64])"),
             latex=r"\operatorname{erf}\left({a}\right)",
-            julia=with_helper("erf_or_nan({a})", _SERIES_IN_JULIA),
-            r=with_helper("erf_or_nan({a})", _CHI_SQUARED_IN_R),
-            javascript=with_helper("erf_or_nan({a})", _SERIES_IN_JAVASCRIPT),
+            julia=Form("erf_or_nan({a})", helper=_SERIES_IN_JULIA),
+            r=Form("erf_or_nan({a})", helper=_CHI_SQUARED_IN_R),
+            javascript=Form("erf_or_nan({a})", helper=_SERIES_IN_JAVASCRIPT),
             sqlite=Absent("SQLite has no error function"),
             duckdb=Absent("DuckDB has no error function"),
             onnx=Nodes(_erf_nodes),
-            jax=with_helper("erf({a})", "from jax.scipy.special import erf"),
+            jax=Form("erf({a})", helper="from jax.scipy.special import erf"),
         ),
         complexity=3, parity=-1, zeros=(0,),
     ),

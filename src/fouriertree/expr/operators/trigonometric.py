@@ -16,7 +16,7 @@ _ATAN_TAIL = tuple((-1.0) ** k / (2 * k + 1) for k in range(1, 12))
 def _wave(name: str, **own: AnyForm) -> dict[str, AnyForm]:
     """With guards: infinite arguments raise in Julia, and are errors in SQL."""
     guards = in_sql(f"CASE WHEN abs({{a}}) < {{inf}} THEN {name}({{a}}) END")
-    return call(name) | own | or_nan(name, outside="isinf(a)", inside="") | guards
+    return call(name) | own | or_nan(name, outside="isinf(a)") | guards
 
 
 def _inverse(name: str, numpy: str, build: Any) -> dict[str, AnyForm]:
@@ -65,48 +65,39 @@ _ARC = "finite(inv(sqrt((1 - a)*(1 + a))))"
 ROWS = (
     Primitive(
         "sin", 1, op.SIN, quiet(np.sin),
-        kernel=lambda m, x: m.sin(x),
-        derivative=("cos(a)",),
+        kernel=lambda m, x: m.sin(x), derivative=("cos(a)",),
         interval=lambda i, a: i.wave(np.sin, a, crest=0.5),
-        forms=_wave("sin"),
-        complexity=3, parity=-1,
+        forms=_wave("sin"), complexity=3, parity=-1,
     ),
     Primitive(
         "cos", 1, op.COS, quiet(np.cos),
-        kernel=lambda m, x: m.cos(x),
-        derivative=("-sin(a)",),
+        kernel=lambda m, x: m.cos(x), derivative=("-sin(a)",),
         interval=lambda i, a: i.wave(np.cos, a, crest=0.0),
-        forms=_wave("cos"),
-        complexity=3, parity=1,
+        forms=_wave("cos"), complexity=3, parity=1,
     ),
     Primitive(
         "tan", 1, op.TAN, quiet(np.tan),
-        kernel=lambda m, x: m.tan(x),
-        derivative=("1 + v^2",),
-        interval=lambda i, a: i.tangent(a),
+        kernel=lambda m, x: m.tan(x), derivative=("1 + v^2",), interval=lambda i, a: i.tangent(a),
         forms=_wave("tan", onnx=Nodes(_tan_nodes)),
         complexity=3, parity=-1, pole=Pole("cos(a)"), fault="a pole of the tangent",
     ),
     Primitive(
         "asin", 1, op.ASIN, quiet(np.arcsin),
-        kernel=lambda m, x: m.asin(x),
-        derivative=(_ARC,),
+        kernel=lambda m, x: m.asin(x), derivative=(_ARC,),
         interval=lambda i, a: i.rising(np.arcsin, a, exact_at=0.0, domain=(-1.0, 1.0)),
         forms=_inverse("asin", "arcsin", _asin_nodes),
         complexity=3, parity=-1, zeros=(0,), domain=Domain(-1.0, 1.0), fault="an argument outside of the domain",
     ),
     Primitive(
         "acos", 1, op.ACOS, quiet(np.arccos),
-        kernel=lambda m, x: m.acos(x),
-        derivative=(f"-{_ARC}",),
+        kernel=lambda m, x: m.acos(x), derivative=(f"-{_ARC}",),
         interval=lambda i, a: i.falling(np.arccos, a, exact_at=1.0, least=0.0, domain=(-1.0, 1.0)),
         forms=_inverse("acos", "arccos", _acos_nodes),
         complexity=3, domain=Domain(-1.0, 1.0), fault="an argument outside of the domain",
     ),
     Primitive(
         "atan", 1, op.ATAN, quiet(np.arctan),
-        kernel=lambda m, x: m.atan(x),
-        derivative=("inv(1 + a^2)",),
+        kernel=lambda m, x: m.atan(x), derivative=("inv(1 + a^2)",),
         interval=lambda i, a: i.rising(np.arctan, a, exact_at=0.0),
         forms=call("atan", numpy="arctan", latex="arctan", onnx=Nodes(_atan_nodes)),
         complexity=3, parity=-1, zeros=(0,),

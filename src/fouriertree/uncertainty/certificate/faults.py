@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
+from fouriertree.expr.calculus import filled_in
 from fouriertree.expr.catalogue import Primitive
 from fouriertree.expr.opcodes import CONST, VAR
-from fouriertree.expr.templates import filled_in
 from fouriertree.uncertainty.certificate.boxes import Boxes
 from fouriertree.uncertainty.certificate.enclose import enclose, plan_of
 from fouriertree.uncertainty.certificate.interval import Bools, Interval, side

@@ -1,13 +1,13 @@
-"""Sums, products and powers of values in normal form.
+"""Sums, products, powers and functions of values in normal form.
 
 Every rule preserves the value wherever the expression and all its subtrees are finite.  A rule may extend the domain:
 sqrt(x)^2 becomes x.
 """
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Container
 
+from fouriertree.expr.catalogue import CATALOGUE, Primitive
 from fouriertree.expr.normal.values import (
     ONE,
     POSITIVE,
@@ -21,20 +21,25 @@ from fouriertree.expr.normal.values import (
     Value,
     checked,
     constant_power,
+    folded,
     in_order,
     key_of,
     log_factor,
     scaled,
 )
-from fouriertree.expr.opcodes import ABS, ADD, EXP, LOG, MUL
+from fouriertree.expr.opcodes import ABS, ADD, EXP, LOG, MAX, MIN, MUL, PDIV, POW
 
+#: operators with f(−v) = −f(v)
+ODD = frozenset(row.opcode for row in CATALOGUE.values() if row.parity == -1)
 #: bases whose powers may simplify further
 _VOLATILE = frozenset((EXP, ABS, MUL))
+#: e^c is moved in front of an exponential up to this c; beyond, the other factor may overflow
+_LARGEST_SHIFT = 30.0
 _ROUNDING = 4e-16
 
 
-class Arithmetic(Bases, ABC):
-    """Sums, products and powers; `can_raise(p)`: whether x^p can be written without a logarithm."""
+class Algebra(Bases):
+    """The operators on values; `can_raise(p)`: whether x^p can be written without a logarithm."""
 
     __slots__ = ("can_raise", "has_abs")
 
@@ -42,18 +47,6 @@ class Arithmetic(Bases, ABC):
         super().__init__(positive)
         self.has_abs = has_abs
         self.can_raise = can_raise
-
-    @abstractmethod
-    def exp(self, v: Value) -> Value:
-        """e^v."""
-
-    @abstractmethod
-    def log(self, v: Value) -> Value:
-        """log v."""
-
-    @abstractmethod
-    def absolute(self, v: Value) -> Value:
-        """|v|."""
 
     # Sums.
 
@@ -76,7 +69,9 @@ class Arithmetic(Bases, ABC):
                 del total[key]
             else:
                 total[key] = (checked(both), old[1])
-        return self._as_value(total)
+        if len(total) > 1:
+            return self._with_plain_logs(total) if self.scaled_logs else (1.0, total)
+        return next(iter(total.values()), ZERO)
 
     def terms(self, value: Value) -> Sum:
         coefficient, body = self.with_sum(value)
@@ -88,47 +83,37 @@ class Arithmetic(Bases, ABC):
 
     def with_sum(self, value: Value) -> Value:
         """coefficient·base as coefficient·sum, if the base is a sum."""
-        body = value[1]
-        if (
-            len(body) == 1
-            and not isinstance(body, dict)
-            and body[0][1] == 1.0
-            and self.kinds[body[0][0]] == ADD
-        ):
-            return (value[0], self.parts[body[0][0]])
-        return value
+        coefficient, body = value
+        if len(body) != 1 or isinstance(body, dict):
+            return value
+        [(i, p)] = body
+        return (coefficient, self.parts[i]) if p == 1.0 and self.kinds[i] == ADD else value
 
     def expanded(self, value: Value) -> Value:
         """A value as a whole expression: the coefficient of a sum is multiplied into its terms."""
         coefficient, body = self.with_sum(value)
         return (1.0, self.terms(value)) if isinstance(body, dict) else (coefficient, body)
 
-    def _as_value(self, total: Sum) -> Value:
-        if len(total) > 1 and self.scaled_logs:
-            return self._with_plain_logs(total)
-        if len(total) > 1:
-            return (1.0, total)
-        return next(iter(total.values())) if total else ZERO
+    def opposite(self, value: Value) -> Value:
+        return self.expanded(scaled(value, -1.0))
 
     def _with_plain_logs(self, total: Sum) -> Value:
         """k·log(c·b) as k·log(b) + k·log(c), where k·log(c) can be added to another constant."""
-        logs = [
-            key
-            for key, (_, f) in total.items()
-            if self.is_log(f) and log_factor(self.parts[f[0][0]][0]) != 1.0
-        ]
-        if len(logs) + (() in total) < 2:
+        logs = {key: self.parts[f[0][0]][0] for key, (_, f) in total.items() if self.is_log(f)}
+        split = {key: (v, log_factor(v)) for key, v in logs.items() if log_factor(v) != 1.0}
+        if len(split) + (() in total) < 2:
             return (1.0, total)
         value: Value = ZERO
         self.scaled_logs = False
-        for key, (c, factors) in total.items():
-            if key in logs:
-                argument = self.parts[factors[0][0]][0]
-                coefficient = log_factor(argument)
-                plain = self.log(_divided(argument, coefficient))
-                value = self.add(value, scaled(self.add(plain, (math.log(coefficient), ())), c))
+        for key, term in total.items():
+            if key in split:
+                (_, body), c = split[key]
+                if isinstance(body, dict):
+                    body = {k: (checked(d / c), f) for k, (d, f) in body.items()}
+                log = self.add(self.log((1.0, body)), (math.log(c), ()))
+                value = self.add(value, scaled(log, term[0]))
             else:
-                value = self.add(value, (c, factors))
+                value = self.add(value, term)
         self.scaled_logs = True
         return value
 
@@ -175,7 +160,9 @@ class Arithmetic(Bases, ABC):
         """The product with one exponential, |b|² and sqrt(b)² simplified, and b²·|b| as |b|³."""
         powers = self._with_joined_absolutes(powers)
         exponentials = [i for i in powers if self.kinds[i] == EXP]
-        changed = [i for i, p in powers.items() if not _keeps(self.kinds[i], p)]
+        # |b|² is b², and the square of the root of a product is the product.
+        period = {ABS: 2.0, MUL: 1.0}
+        changed = [i for i, p in powers.items() if p % period.get(self.kinds[i], math.inf) == 0.0]
         if len(exponentials) > 1 or (exponentials and powers[exponentials[0]] != 1.0):
             changed += exponentials
         value: Value = (coefficient, tuple([(i, p) for i, p in powers.items() if i not in changed]))
@@ -243,12 +230,9 @@ class Arithmetic(Bases, ABC):
     def _with_opposite_sum(self, coefficient: float, factors: Factors) -> Monomial:
         """−x·(a − b) as x·(b − a)."""
         for k, (i, q) in enumerate(factors):
-            if (
-                q % 2.0 == 1.0
-                and self.kinds[i] == ADD
-                and any(term[0] < 0.0 for term in self.parts[i].values())
-            ):
-                opposite = {key: (-c, f) for key, (c, f) in self.parts[i].items()}
+            total: Sum = self.parts[i] if q % 2.0 == 1.0 and self.kinds[i] == ADD else {}
+            if any(c < 0.0 for c, _ in total.values()):
+                opposite = {key: (-c, f) for key, (c, f) in total.items()}
                 r, base = self.sum_base(opposite, 0.5)
                 return (checked(-coefficient * r**q), (*factors[:k], (base, q), *factors[k + 1 :]))
         return (coefficient, factors)
@@ -256,7 +240,8 @@ class Arithmetic(Bases, ABC):
     def _kept_under_root(self, coefficient: float, factors: Factors, p: float) -> Factors:
         if len(factors) > 1 and any(self.kinds[i] == EXP for i, _ in factors):
             return factors
-        rooted = [self._has_root(i, q, p) for i, q in factors]
+        # Whether (base^q)^p can be written as a power of the base or of its absolute value.
+        rooted = [self.has_abs or self._is_power(i, q, p) for i, q in factors]
         signs = [self.factor_sign(i, q) for i, q in factors]
         if coefficient > 0.0 and all(rooted) and (len(factors) == 1 or min(signs)):
             return ()
@@ -265,42 +250,107 @@ class Arithmetic(Bases, ABC):
             return ()
         return tuple([factors[k] for k in kept])
 
-    def _has_root(self, i: int, q: float, p: float) -> bool:
-        """Whether (base^q)^p can be written as a power of the base or of its absolute value."""
-        return self.has_abs or self._is_power(i, q, p)
-
     def _is_power(self, i: int, q: float, p: float) -> bool:
         """Whether (base^q)^p = base^(q·p): not for sqrt(x²) = |x|, but for sqrt(x⁴) and for sqrt(x³)."""
         return self.signs[i] > UNKNOWN or q % 2.0 != 0.0 or (q * p) % 2.0 == 0.0
 
     def _factor_root(self, i: int, q: float, p: float) -> Value:
-        base: Monomial = (1.0, ((i, 1.0),))
         if self._is_power(i, q, p):
             return self.gathered(1.0, ((i, q * p),))
-        return self.power(self.absolute(base), q * p)
+        return self.power(self.absolute((1.0, ((i, 1.0),))), q * p)
 
     def _whole_root(self, coefficient: float, factors: Factors, p: float) -> Value:
         """The root of a product that cannot be taken factor by factor."""
         inside = self.expanded((coefficient, factors))
         if isinstance(inside[1], dict):
             return self.power(inside, p)
-        key = (MUL, key_of(inside))
-        base = self.ids.get(key)
-        if base is None:
-            base = self.ids[key] = self.new(MUL, inside)
-        return (1.0, ((base, p),))
+        return (1.0, ((self.known((MUL, key_of(inside)), MUL, inside), p),))
 
+    # Functions.
 
-def _divided(argument: Value, coefficient: float) -> Value:
-    """argument/coefficient."""
-    body = argument[1]
-    if not isinstance(body, dict):
-        return (1.0, body)
-    return (1.0, {key: (checked(c / coefficient), f) for key, (c, f) in body.items()})
+    def apply(self, row: Primitive, arguments: list[Value]) -> Value:
+        """An operator on values, other than a sum, a product or a power with a constant exponent."""
+        code = row.opcode
+        if not any(body for _, body in arguments):
+            return folded(row, [constant for constant, _ in arguments])
+        if code == ABS:
+            return self.absolute(arguments[0])
+        arguments = [self.expanded(v) for v in arguments]
+        if code == EXP:
+            return self.exp(arguments[0])
+        if code == LOG:
+            return self.log(arguments[0])
+        if row.parity:
+            return self._with_sign(code, arguments[0], float(row.parity))
+        if code == POW and not arguments[1][1]:
+            return self.power(arguments[0], arguments[1][0])
+        if code == PDIV:
+            return self._protected_quotient(*arguments)
+        if code in (MIN, MAX) and key_of(arguments[0]) == key_of(arguments[1]):
+            return arguments[0]
+        return self.opaque(code, *arguments)
 
+    def _protected_quotient(self, a: Value, b: Value) -> Value:
+        """pdiv(a, b) is 1 where b = 0, so only a constant factor of b can be moved to a."""
+        if key_of(a) == key_of(b):
+            return ONE
+        coefficient, body = b
+        if isinstance(body, dict) or not coefficient:
+            return self.opaque(PDIV, a, b)
+        a = self.expanded(scaled(a, constant_power(coefficient, -1.0)))
+        return self.opaque(PDIV, a, (1.0, body)) if body else a
 
-def _keeps(kind: int, p: float) -> bool:
-    """Whether base^p does not simplify: |b|² is b², and the square of the root of a product is the product."""
-    if kind == ABS:
-        return p % 2.0 != 0.0
-    return kind != MUL or not p.is_integer()
+    def _with_sign(self, code: int, v: Value, parity: float) -> Monomial:
+        """f(v) where f(−v) = parity·f(v): of v and −v the positive one, or the one that occurred first."""
+        coefficient, body = v
+        opposite = self.opposite(v)
+        flip = coefficient < 0.0
+        if isinstance(body, dict):
+            flip = all(term[0] < 0.0 for term in body.values()) or (
+                (code, (key_of(v),)) not in self.ids and (code, (key_of(opposite),)) in self.ids
+            )
+        return (parity if flip else 1.0, self.opaque(code, opposite if flip else v)[1])
+
+    def absolute(self, v: Value) -> Value:
+        """|coefficient·Π base^power|: factors that are not negative are moved out."""
+        coefficient, factors = self.product(v)
+        known = tuple([(i, p) for i, p in factors if self.factor_sign(i, p)])
+        rest = tuple([(i, p) for i, p in factors if not self.factor_sign(i, p)])
+        if len(rest) == 1:
+            i, p = rest[0]
+            rest = ((self.opaque(ABS, (1.0, ((i, 1.0),)))[1][0][0], p),)
+        elif rest:
+            rest = self.opaque(ABS, (1.0, rest))[1]
+        return self.gathered(abs(coefficient), known + rest)
+
+    def exp(self, v: Value) -> Value:
+        """e^v; e^(c + rest) is e^c·e^rest, and e^(k·log b) is b^k."""
+        value: Value = ONE
+        rest = v = self.expanded(v)
+        for term in list(self.terms(v).values()):
+            c, factors = term
+            if not factors and abs(c) <= _LARGEST_SHIFT:
+                value = scaled(value, math.exp(c))
+            elif self.is_log(factors) and self.can_raise(c):
+                value = self.multiply(value, self.power(self.parts[factors[0][0]][0], c))
+            else:
+                continue
+            rest = self.add(rest, term, -1.0)
+        return self.multiply(value, self.opaque(EXP, rest)) if rest[0] else value
+
+    def log(self, v: Value) -> Value:
+        """log v; log(e^a·b) is a + log b, and log(b^p) is p·log b where b is positive or p is not even."""
+        coefficient, body = v
+        if not body:
+            return folded(CATALOGUE["log"], [coefficient])
+        if isinstance(body, dict):
+            return self.opaque(LOG, v)
+        for i, p in body:
+            if self.kinds[i] == EXP:
+                rest = self.expanded((coefficient, tuple([factor for factor in body if factor[0] != i])))
+                return self.add(scaled(self.parts[i][0], p), self.log(rest))
+        (i, p), *others = body
+        if coefficient == 1.0 and not others and p != 1.0 and (p % 2.0 or self.signs[i] == POSITIVE):
+            inside = self.parts[i] if self.kinds[i] == MUL else self.with_sum((1.0, ((i, 1.0),)))
+            return scaled(self.opaque(LOG, inside), p)
+        return self.opaque(LOG, v)
