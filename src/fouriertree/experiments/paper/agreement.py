@@ -31,8 +31,7 @@ from scipy.stats import betabinom, fisher_exact, ks_2samp, mannwhitneyu
 
 from fouriertree.experiments.paper import facts
 from fouriertree.experiments.paper.authors import Authors
-from fouriertree.experiments.paper.explanations import reason
-from fouriertree.experiments.paper.statistics import REACHED, by_cell
+from fouriertree.experiments.paper.statistics import REACHED_AT, by_cell
 
 Vector = NDArray[np.float64]
 
@@ -42,6 +41,15 @@ QUARTILES = (("q1", 0.25), ("median", 0.5), ("q3", 0.75))
 RESAMPLES = 2000
 #: more than any number of evaluations
 LATEST = 1e12
+#: power of the tests of single cells
+POWER = (
+    "A cell agrees if it is not rejected. With 100 runs on either side, the test of a cell detects a factor of 3 in "
+    "the evaluations nearly always, a factor of 2 half of the time and a factor of 1.5 rarely; smaller differences "
+    "show only in the aggregates over an algorithm's cells."
+)
+#: (algorithm, problem, tolerance) of a cell that disagrees → one sentence, whose evidence is in docs/reproduction.md;
+#: None stands for any problem or any tolerance
+EXPLANATIONS: dict[tuple[str, str | None, float | None], str] = {}
 
 
 def rate_p(successes: int, runs: int, published: int, published_runs: int) -> float:
@@ -108,21 +116,34 @@ def intervals(values: Vector, seed: int) -> dict[str, float]:
 def agreement(runs: Any, authors: Authors) -> Any:
     """A row per published cell: both sides, the p-values, and whether the cell agrees."""
     groups = by_cell(runs)
-    columns = dict(zip(facts.TOLERANCES, REACHED, strict=True))
-    rows = [
-        compare(cell, groups[cell.problem, cell.algorithm], columns[cell.tolerance], authors, i)
-        for i, cell in enumerate(facts.published_table().itertuples())
-    ]
-    table = pd.DataFrame(rows)
+    cells = facts.published_table().itertuples()
+    table = pd.DataFrame([compare(cell, groups[cell.problem, cell.algorithm], authors) for cell in cells])
     table["agrees"] = ~holm(table.p.to_numpy())
-    table["reason"] = [
-        "" if row.agrees else reason(row.algorithm, row.problem, row.tolerance) for row in table.itertuples()
-    ]
+    table["reason"] = ["" if row.agrees else reason(row) for row in table.itertuples()]
     return table
 
 
-def compare(cell: Any, group: Any, column: str, authors: Authors, number: int) -> dict[str, Any]:
+def reason(cell: Any) -> str:
+    """The most specific explanation of a cell."""
+    names = ((cell.problem, cell.tolerance), (cell.problem, None), (None, None))
+    found = (EXPLANATIONS.get((cell.algorithm, *name)) for name in names)
+    return next(filter(None, found), "not explained yet")
+
+
+def sentence(cells: Any) -> str:
+    """The number of agreeing cells in words."""
+    below, runs = int((cells.p <= LEVEL).sum()), int(cells.runs.max())
+    caution = "; with so few runs the tests have little power" if runs < facts.RUNS else ""
+    return (
+        f"{int(cells.agrees.sum())} of {len(cells)} cells agree (Holm at a family-wise level of {LEVEL:.0%}; without "
+        f"correction, {below} are below {LEVEL:.0%}, where up to {LEVEL * len(cells):.0f} are expected under the null "
+        f"hypothesis). {runs} runs against {facts.RUNS}{caution}.\n"
+    )
+
+
+def compare(cell: Any, group: Any, authors: Authors) -> dict[str, Any]:
     """The row of one cell."""
+    column = REACHED_AT[cell.tolerance]
     values = group[column].to_numpy()
     met = values[~np.isnan(values)]
     p_rate = rate_p(len(met), len(values), cell.successes, cell.runs)
@@ -144,7 +165,7 @@ def compare(cell: Any, group: Any, column: str, authors: Authors, number: int) -
         "runs": len(values),
         **{f"published_{name}": getattr(cell, name) for name, _ in QUARTILES},
         **ours,
-        **intervals(met, number),
+        **intervals(met, cell.Index),
         "test": "fisher + " + ("quartiles" if single is None else "single runs"),
         "p_rate": p_rate,
         "p_evaluations": p_evaluations,

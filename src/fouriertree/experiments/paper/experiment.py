@@ -13,14 +13,15 @@ from typing import Any
 
 from fouriertree.experiments.paper import facts
 from fouriertree.experiments.paper.authors import Authors, load
-from fouriertree.experiments.paper.speed import Session, note_session
+from fouriertree.experiments.paper.speed import Session
 from fouriertree.experiments.paper.statistics import runs_frame, table
 from fouriertree.experiments.paper.tasks import Task, lsp_tasks, table_tasks
-from fouriertree.experiments.paper.workers import Results, complete, in_processes
-from fouriertree.experiments.store import Store
+from fouriertree.experiments.paper.workers import complete, in_processes
+from fouriertree.experiments.store import Store, append_line, read_lines
 
-PARTS = ("table", "heatmaps", "lsp", "geometry")
-QUICK_RUNS = 10
+SESSIONS = "sessions.jsonl"
+#: fewer polynomials, because canonical GP takes most of the time on them
+QUICK_RUNS, QUICK_LSP_RUNS = 10, 5
 #: a file whose presence shows that a part was written before
 MARKS = {
     "table": "table.csv",
@@ -28,8 +29,7 @@ MARKS = {
     "lsp": "figures/lsp.png",
     "geometry": "figures/geometry-3d.png",
 }
-#: fewer, because canonical GP on polynomials takes most of the time
-QUICK_LSP_RUNS = 5
+PARTS = tuple(MARKS)
 
 
 @dataclass(frozen=True)
@@ -89,23 +89,22 @@ class Experiment:
         """Whether the bar of 310 cells applies: the published number of runs and the published programs."""
         return "table" in self.parts and self.runs == facts.RUNS and not self.clean
 
-    def compute(
-        self,
-        jobs: int,
-        done: Callable[[Task], Any] = lambda task: None,
-        compute: Callable[[Sequence[Task]], Results] | None = None,
-    ) -> int:
-        """Run the missing tasks; the number of runs.  An interruption keeps those that are finished."""
-        missing = [task for task in self.tasks if task not in self.store]
+    @property
+    def sessions(self) -> list[Session]:
+        """All sessions in which runs were computed."""
+        entries = read_lines(self.folder / SESSIONS)
+        return [Session(**entry) for entry in entries if entry.keys() == set(Session._fields)]
+
+    def compute(self, jobs: int, done: Callable[[Task], Any]) -> None:
+        """Run the missing tasks and call `done` after each; an interruption keeps those that are finished."""
         started, clock, before = datetime.now(UTC), time.monotonic(), len(self.store)
         try:
-            return complete(missing, self.store, compute or (lambda tasks: in_processes(tasks, jobs)), done)
+            complete(self.tasks, self.store, lambda tasks: in_processes(tasks, jobs), done)
         finally:
-            computed = len(self.store) - before
-            if computed:
+            if computed := len(self.store) - before:
                 when = started.isoformat(timespec="seconds")
                 session = Session(self.command, computed, jobs, time.monotonic() - clock, when)
-                note_session(self.folder / "sessions.jsonl", session)
+                append_line(self.folder / SESSIONS, session._asdict())
 
 
 def command_line(arguments: Sequence[str]) -> str:

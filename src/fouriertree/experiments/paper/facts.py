@@ -24,17 +24,8 @@ PUBLISHED = (*GP, PUBLISHED_FTG)
 ALGORITHMS = (*PUBLISHED, ORTHONORMAL_FTG)
 
 COLUMNS = (
-    "tolerance",
-    "problem",
-    "algorithm",
-    "mean_fe",
-    "sd",
-    "sem",
-    "q1",
-    "median",
-    "q3",
-    "success_percent",
-)
+    "tolerance", "problem", "algorithm", "mean_fe", "sd", "sem", "q1", "median", "q3", "success_percent",
+)  # fmt: skip
 
 #: number of runs of canonical GP where it is not RUNS; from (SD/SEM)², which is the number of successes
 CANONICAL_RUNS = {"koza1": 99, "koza3": 98, "nguyen3": 98, "nguyen4": 96, "nguyen8": 95}
@@ -82,14 +73,11 @@ def published_table() -> Any:
     with files("fouriertree.experiments.paper").joinpath("published.csv").open(encoding="utf-8") as file:
         table = pd.read_csv(file)
     table.insert(0, "tolerance", [float(f"1e{exponent}") for exponent in table.pop("exponent")])
-    table["runs"] = [runs_behind(row.algorithm, row.problem) for row in table.itertuples()]
+    table["runs"] = (
+        table.problem.map(CANONICAL_RUNS).where(table.algorithm == CANONICAL).fillna(RUNS).astype(int)
+    )
     table["successes"] = [successes(row) for row in table.itertuples()]
     return table
-
-
-def runs_behind(algorithm: str, problem: str) -> int:
-    """The number of runs of a published cell."""
-    return CANONICAL_RUNS.get(problem, RUNS) if algorithm == CANONICAL else RUNS
 
 
 def successes(row: Any) -> int:
@@ -99,6 +87,5 @@ def successes(row: Any) -> int:
     digits to determine s alone.
     """
     possible = [s for s in range(row.runs + 1) if int(s / row.runs * 100) == row.success_percent]
-    if row.sem > 0.0:
-        return min(possible, key=lambda s: abs(s - (row.sd / row.sem) ** 2))
-    return possible[0]
+    estimate = (row.sd / row.sem) ** 2 if row.sem > 0.0 else 0.0
+    return min(possible, key=lambda s: abs(s - estimate))

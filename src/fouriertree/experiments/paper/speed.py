@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from fouriertree import __version__
 from fouriertree.experiments.paper import facts
 from fouriertree.experiments.paper.tasks import TABLE, Task
-from fouriertree.experiments.store import Store, append_line, read_lines
+from fouriertree.experiments.store import Store
 
 DAY = 86_400.0
 PACKAGES = ("numpy", "scipy", "numba", "pandas", "matplotlib")
 
 
-@dataclass(frozen=True)
-class Session:
+class Session(NamedTuple):
     """One call of the command; an experiment may need several."""
 
     command: str
@@ -29,16 +28,6 @@ class Session:
     jobs: int
     seconds: float  #: wall time without figures and report
     started: str  #: date and time, UTC
-
-
-def note_session(path: Path, session: Session) -> None:
-    append_line(path, asdict(session))
-
-
-def sessions(path: Path) -> list[Session]:
-    """All sessions in which runs were computed."""
-    names = {field.name for field in fields(Session)}
-    return [Session(**entry) for entry in read_lines(path) if entry.keys() == names]
 
 
 def speeds(tasks: Iterable[Task], store: Store) -> Any:
@@ -51,27 +40,24 @@ def speeds(tasks: Iterable[Task], store: Store) -> Any:
             total[i] += amount
     rows = []
     for (part, algorithm), (runs, evaluations, seconds) in totals.items():
-        slow, fast = (
-            evaluations / rate / DAY for rate in facts.RATES.get((part, algorithm), (float("nan"),) * 2)
-        )
+        rates = facts.RATES.get((part, algorithm), (math.nan, math.nan))
+        slow, fast = (evaluations / rate / DAY for rate in rates)
         rows.append((part, algorithm, runs, evaluations, seconds, evaluations / seconds, fast, slow))
     names = "part algorithm runs evaluations core_seconds per_second authors_days_from authors_days_to"
     return pd.DataFrame(rows, columns=names.split())
 
 
-def ratio(table: Any) -> tuple[float, float]:
+def ratio(table: Any) -> list[float]:
     """Speed-up over the authors' programs in core time, from and to, for the published algorithms."""
     theirs = table[table.authors_days_from.notna()]
     ours = theirs.core_seconds.sum()
-    return tuple(float(theirs[c].sum() * DAY / ours) for c in ("authors_days_from", "authors_days_to"))  # type: ignore[return-value]
+    return [float(theirs[c].sum() * DAY / ours) for c in ("authors_days_from", "authors_days_to")]
 
 
 def versions() -> dict[str, str]:
     """Versions of the software and the platform."""
     found = {"fouriertree": __version__, "Python": platform.python_version()}
     for name in PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             found[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return found | {"platform": f"{platform.system()} {platform.machine()}"}
