@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fouriertree.experiments.bench.formulas import Array
-
-__all__ = ["Array", "Data", "with_noise"]
 
 
 @dataclass(frozen=True)
@@ -32,11 +30,3 @@ class Data:
         """Smallest and largest value of every feature over both sets: (n_features, 2)."""
         both = np.vstack([self.X, self.X_test])
         return np.column_stack([both.min(axis=0), both.max(axis=0)])
-
-
-def with_noise(data: Data, level: float, rng: np.random.Generator) -> Data:
-    """SRBench's noise: Normal(0, level · rms(y)) on the training target; the test target stays clean."""
-    if level == 0.0:
-        return data
-    scale = level * float(np.sqrt(np.mean(data.y**2)))
-    return replace(data, y=data.y + rng.normal(0.0, scale, len(data.y)))

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from fouriertree.experiments.bench.cases import Array, Data
-from fouriertree.experiments.bench.formulas import variables
+from fouriertree.experiments.bench.cases import Data
+from fouriertree.experiments.bench.formulas import Array, variables
 
 #: bounds of the log-uniform factors: no constant stays round, and no feature becomes tiny or huge
 FACTORS = (0.2, 5.0)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from fouriertree.experiments.bench.cases import Array, Data
-from fouriertree.experiments.bench.formulas import evaluate
+from fouriertree.experiments.bench.cases import Data
+from fouriertree.experiments.bench.formulas import Array, evaluate
 
 #: relative tolerance of a rate in an exponent
 RATE = 0.1

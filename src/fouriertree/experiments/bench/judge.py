@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from fouriertree.experiments.bench.cases import Array, Data
-from fouriertree.experiments.bench.formulas import GUARD, evaluate
+from fouriertree.experiments.bench.cases import Data
+from fouriertree.experiments.bench.formulas import GUARD, Array, evaluate
 from fouriertree.experiments.bench.rounding import DECIMALS, Units, as_they_are, in_forms, simplified
 
 EXACT, EXACT_WITH_NOISE, EQUIVALENT = 1e-6, 1e-3, 1e-9

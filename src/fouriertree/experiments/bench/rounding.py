@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from fouriertree.experiments.bench.cases import Array, Data
-from fouriertree.experiments.bench.formulas import size
+from fouriertree.experiments.bench.cases import Data
+from fouriertree.experiments.bench.formulas import Array, size
 
 DECIMALS, SIGNIFICANT = 3, 4
 #: SymPy takes minutes to simplify larger expressions and seldom changes them

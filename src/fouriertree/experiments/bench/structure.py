@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from fouriertree.experiments.bench.cases import Array, Data
-from fouriertree.experiments.bench.formulas import compiled, size
+from fouriertree.experiments.bench.cases import Data
+from fouriertree.experiments.bench.formulas import Array, compiled, size
 
 #: number of rows of the fit, and of the rows that check it
 ROWS = 200
