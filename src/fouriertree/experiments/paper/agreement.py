@@ -54,8 +54,9 @@ EXPLANATIONS: dict[tuple[str, str | None, float | None], str] = {}
 
 def rate_p(successes: int, runs: int, published: int, published_runs: int) -> float:
     """Fisher's exact test, two-sided."""
-    counts = [[successes, runs - successes], [published, published_runs - published]]
-    return float(fisher_exact(counts).pvalue)
+    return float(
+        fisher_exact([[successes, runs - successes], [published, published_runs - published]]).pvalue
+    )
 
 
 def quartile_p(ours: Vector, quartile: float, share: float, n: int) -> float:
@@ -82,9 +83,7 @@ def single_runs_p(ours: Vector, theirs: Vector) -> float:
     a, b = (np.nan_to_num(x, nan=LATEST) for x in (ours, theirs))
     if len(np.union1d(a, b)) == 1:
         return 1.0
-    rank = float(mannwhitneyu(a, b).pvalue)
-    shape = float(ks_2samp(a, b).pvalue)
-    return min(1.0, 2.0 * min(rank, shape))
+    return min(1.0, 2.0 * float(min(mannwhitneyu(a, b).pvalue, ks_2samp(a, b).pvalue)))
 
 
 def holm(p_values: Sequence[float], level: float = LEVEL) -> NDArray[np.bool_]:
@@ -95,10 +94,8 @@ def holm(p_values: Sequence[float], level: float = LEVEL) -> NDArray[np.bool_]:
     """
     p = np.asarray(p_values)
     order = np.argsort(p, kind="stable")
-    holds = p[order] > level / np.arange(len(p), 0, -1)
-    first = int(np.argmax(holds)) if holds.any() else len(p)
-    rejected = np.zeros(len(p), bool)
-    rejected[order[:first]] = True
+    rejected = np.empty(len(p), bool)
+    rejected[order] = np.logical_and.accumulate(p[order] <= level / np.arange(len(p), 0, -1))
     return rejected
 
 
@@ -180,21 +177,22 @@ def drift(cells: Any) -> Any:
     rate_difference: mean of our success rate minus the published one, in percentage points.
     Cells of one problem share their runs, so these are descriptive statistics, not tests.
     """
-    rows = []
-    for algorithm, group in cells.groupby("algorithm", sort=False):
-        both = group[np.isfinite(group["median"]) & np.isfinite(group.published_median)]
-        logs = np.log(both["median"] / both.published_median)
-        rates = group.successes / group.runs - group.published_successes / group.published_runs
-        rows.append(
-            {
-                "algorithm": algorithm,
-                "cells": len(group),
-                "agree": int(group.agrees.sum()),
-                "below_level": int((group.p <= LEVEL).sum()),
-                "median_ratio": float(np.exp(logs.mean())) if len(both) else math.nan,
-                "cells_slower": int((logs > 0).sum()),
-                "cells_faster": int((logs < 0).sum()),
-                "rate_difference": 100.0 * float(rates.mean()),
-            }
-        )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {"algorithm": algorithm, **drift_row(group)}
+        for algorithm, group in cells.groupby("algorithm", sort=False)
+    )
+
+
+def drift_row(group: Any) -> dict[str, float]:
+    both = group[np.isfinite(group["median"]) & np.isfinite(group.published_median)]
+    logs = np.log(both["median"] / both.published_median)
+    rates = group.successes / group.runs - group.published_successes / group.published_runs
+    return {
+        "cells": len(group),
+        "agree": int(group.agrees.sum()),
+        "below_level": int((group.p <= LEVEL).sum()),
+        "median_ratio": float(np.exp(logs.mean())),
+        "cells_slower": int((logs > 0).sum()),
+        "cells_faster": int((logs < 0).sum()),
+        "rate_difference": 100.0 * float(rates.mean()),
+    }

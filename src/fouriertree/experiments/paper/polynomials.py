@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fouriertree.experiments.paper import facts
 from fouriertree.experiments.paper.exact import exact_loss, integer_polynomial
@@ -16,31 +15,20 @@ from fouriertree.experiments.paper.tasks import BUDGETS, Task, search_of
 from fouriertree.expr.polynomial import Polynomial
 from fouriertree.problems import LargeScalePolynomial, Problem, get_problem
 from fouriertree.search import Accepted, Budget, CanonicalGP, Event, OnePlusLambda, run
-from fouriertree.search.gp.loops import (
-    DEPTHS,
-    ENLARGEMENTS,
-    GENERATION_SPAN,
-    INDIVIDUALS,
-    LATEST_SPAN,
-    SIZES,
-    WATCHED,
-)
+from fouriertree.search.gp import loops
 
 #: best loss so far, smallest loss of the generation, terms of the best so far and most terms of any individual of the
 #: generation, mean number of nodes and mean depth of individuals
 SERIES = ("loss", "generation_loss", "span", "largest_span", "size", "depth")
 
 
-@dataclass
 class WatchedGP:
     """A search that wraps a GP and records a row for every generation."""
 
-    search: OnePlusLambda | CanonicalGP
-    watch: NDArray[np.int64] = field(default_factory=lambda: np.zeros(WATCHED, np.int64))
-    lines: list[list[float]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.search = replace(self.search, watch=self.watch)
+    def __init__(self, search: OnePlusLambda | CanonicalGP) -> None:
+        self.watch = np.zeros(loops.WATCHED, np.int64)
+        self.search = replace(search, watch=self.watch)
+        self.lines: list[list[float]] = []
 
     def init(self, problem: Problem, seed: int) -> tuple[Any, list[Event]]:
         state, events = self.search.init(problem, seed)
@@ -48,7 +36,7 @@ class WatchedGP:
         return state, events
 
     def step(self, problem: Problem, state: Any, budget: Budget) -> tuple[Any, list[Event]]:
-        self.watch[[INDIVIDUALS, SIZES, DEPTHS, GENERATION_SPAN]] = 0
+        self.watch[[loops.INDIVIDUALS, loops.SIZES, loops.DEPTHS, loops.GENERATION_SPAN]] = 0
         state, events = self.search.step(problem, state, budget)
         newest = state.progress.loss
         if isinstance(self.search, CanonicalGP):
@@ -57,36 +45,25 @@ class WatchedGP:
         return state, events
 
     def note(self, state: Any, generation_loss: float) -> None:
-        size, depth = self.watch[[SIZES, DEPTHS]] / self.watch[INDIVIDUALS]
-        spans = (int(self.watch[LATEST_SPAN]), int(self.watch[GENERATION_SPAN]))
-        best = (state.progress.loss, generation_loss, *spans)
-        self.lines.append([*best, float(size), float(depth)])
+        size, depth = self.watch[[loops.SIZES, loops.DEPTHS]] / self.watch[loops.INDIVIDUALS]
+        spans = self.watch[[loops.LATEST_SPAN, loops.GENERATION_SPAN]].tolist()
+        self.lines.append([state.progress.loss, generation_loss, *spans, float(size), float(depth)])
 
 
-class Elements:
-    """An observer that keeps every element that FTG accepts; the series are computed after the run."""
-
-    def __init__(self) -> None:
-        self.accepted: list[Accepted] = []
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, Accepted):
-            self.accepted.append(event)
-
-    def lines(self, elements: Sequence[Polynomial]) -> list[list[float]]:
-        """A row per element; size and depth are those of the whole sum."""
-        lines: list[list[float]] = []
-        powers: set[int] = set()
-        best = math.inf
-        sizes = [event.expression.size for event in self.accepted]
-        depths = [event.expression.depth for event in self.accepted]
-        for k, (event, element) in enumerate(zip(self.accepted, elements, strict=True), 1):
-            # Rounded coefficients do not cancel exactly: the sum has every power that one of its elements has.
-            powers |= {i for i, n in enumerate(element.numerators) if n}
-            loss, span = event.progress.loss, len(powers)
-            best = min(best, loss)
-            lines.append([best, loss, span, span, *map(float, shape_of_sum(sizes[:k], depths[:k]))])
-        return lines
+def ftg_lines(accepted: Sequence[Accepted], elements: Sequence[Polynomial]) -> list[list[float]]:
+    """A row per element that FTG accepted; size and depth are those of the whole sum."""
+    lines: list[list[float]] = []
+    powers: set[int] = set()
+    best = math.inf
+    sizes = [event.expression.size for event in accepted]
+    depths = [event.expression.depth for event in accepted]
+    for k, (event, element) in enumerate(zip(accepted, elements, strict=True), 1):
+        # Rounded coefficients do not cancel exactly: the sum has every power that one of its elements has.
+        powers |= {i for i, n in enumerate(element.numerators) if n}
+        loss, span = event.progress.loss, len(powers)
+        best = min(best, loss)
+        lines.append([best, loss, span, span, *map(float, shape_of_sum(sizes[:k], depths[:k]))])
+    return lines
 
 
 def shape_of_sum(sizes: Sequence[int], depths: Sequence[int]) -> tuple[int, int]:
@@ -115,7 +92,7 @@ def run_gp(task: Task, lsp: LargeScalePolynomial) -> dict[str, Any]:
         "loss": ended.state.progress.loss,
         "size": ended.state.expression.size,
         "terms": 1,
-        "events": int(search.watch[ENLARGEMENTS]),
+        "events": int(search.watch[loops.ENLARGEMENTS]),
         "seconds": ended.seconds,
         "reason": ended.reason,
         "series": transposed(search.lines),
@@ -123,12 +100,13 @@ def run_gp(task: Task, lsp: LargeScalePolynomial) -> dict[str, Any]:
 
 
 def run_ftg(task: Task, lsp: LargeScalePolynomial) -> dict[str, Any]:
-    observer = Elements()
-    ended = run(search_of(task), lsp.problem(), BUDGETS[task.part], [observer], task.seed)
-    elements = [integer_polynomial(event.expression) for event in observer.accepted]
-    best = min(observer.accepted, key=lambda event: event.progress.loss)
+    events: list[Event] = []
+    ended = run(search_of(task), lsp.problem(), BUDGETS[task.part], [events.append], task.seed)
+    accepted = [event for event in events if isinstance(event, Accepted)]
+    elements = [integer_polynomial(event.expression) for event in accepted]
+    best = min(accepted, key=lambda event: event.progress.loss)
     coefficients = best.coefficients.tolist()
-    lines = observer.lines(elements)
+    lines = ftg_lines(accepted, elements)
     return {
         "evaluations": ended.state.progress.traverses,
         "loss": best.progress.loss,
@@ -141,7 +119,7 @@ def run_ftg(task: Task, lsp: LargeScalePolynomial) -> dict[str, Any]:
         "refused": ended.state.progress.refused,
         "seconds": ended.seconds,
         "reason": ended.reason,
-        "accepted_at": [event.progress.traverses for event in observer.accepted],
+        "accepted_at": [event.progress.traverses for event in accepted],
         "series": transposed(lines),
     }
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from typing import Any
 
 from fouriertree import FTG, Budget, GramSVD, __version__
@@ -103,22 +104,21 @@ def digest(text: str) -> str:
 
 def table_tasks(runs: int, clean: bool = False, algorithms: Sequence[str] = facts.ALGORITHMS) -> list[Task]:
     """The conventional benchmarks: every algorithm on every problem."""
-    return [
-        Task(TABLE, algorithm, problem, seed, clean and algorithm == facts.CANONICAL)
-        for algorithm in algorithms
-        for problem in facts.PROBLEMS
-        for seed in range(runs)
-    ]
+    return product_of(TABLE, algorithms, facts.PROBLEMS, runs, clean)
 
 
 def lsp_tasks(runs: int, clean: bool = False) -> list[Task]:
     """The large-scale polynomials; the paper has no (1+1)-GP there."""
+    problems = [f"lsp{degree}" for degree in facts.LSP_DEGREES]
+    return product_of(LSP, facts.ALGORITHMS[1:], problems, runs, clean)
+
+
+def product_of(
+    part: str, algorithms: Sequence[str], problems: Sequence[str], runs: int, clean: bool
+) -> list[Task]:
     return [
-        Task(LSP, algorithm, f"lsp{degree}", seed, clean and algorithm == facts.CANONICAL)
-        for algorithm in facts.ALGORITHMS
-        if algorithm != facts.ONE_PLUS_ONE
-        for degree in facts.LSP_DEGREES
-        for seed in range(runs)
+        Task(part, algorithm, problem, seed, clean and algorithm == facts.CANONICAL)
+        for algorithm, problem, seed in product(algorithms, problems, range(runs))
     ]
 
 
