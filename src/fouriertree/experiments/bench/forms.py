@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import sympy
 
 from fouriertree.experiments.bench.cases import Data
 from fouriertree.experiments.bench.formulas import Array, evaluate
@@ -39,7 +40,6 @@ def between(X: Array) -> Array:
 def is_power(formula: Any, symbols: Sequence[Any], exponents: Sequence[float], points: Array) -> bool:
     """c·Π xⱼ^eⱼ, characterised by xⱼ·∂f/∂xⱼ = eⱼ·f for every j.
 
-    >>> import sympy
     >>> a, points = sympy.Symbol("a", positive=True), np.linspace(1.0, 9.0, 9)[:, None]
     >>> is_power(365.2 * sympy.sqrt(a) * a, [a], [1.5], points), is_power(365.2 * a + 9, [a], [1.0], points)
     (True, False)
@@ -52,7 +52,6 @@ def is_power(formula: Any, symbols: Sequence[Any], exponents: Sequence[float], p
 def is_log_power(formula: Any, symbols: Sequence[Any], exponents: Sequence[float], points: Array) -> bool:
     """log(c·Π xⱼ^eⱼ), for a quantity recorded as a logarithm, characterised by xⱼ·∂f/∂xⱼ = eⱼ for every j.
 
-    >>> import sympy
     >>> r, points = sympy.Symbol("r", positive=True), np.linspace(1.0, 9.0, 9)[:, None]
     >>> is_log_power(sympy.log(7 / r**2), [r], [-2.0], points), is_log_power(7 / r**2, [r], [-2.0], points)
     (True, False)
@@ -62,8 +61,6 @@ def is_log_power(formula: Any, symbols: Sequence[Any], exponents: Sequence[float
 
 def log_derivatives(formula: Any, symbols: Sequence[Any], points: Array) -> Array:
     """xⱼ·∂f/∂xⱼ at every point: (n_features, n_points)."""
-    import sympy
-
     slopes = [evaluate(sympy.diff(formula, symbol), symbols, points) for symbol in symbols]
     return points.T * np.array(slopes)
 
@@ -76,13 +73,10 @@ def near(found: Array, exponents: Sequence[float]) -> bool:
 def is_exponential(formula: Any, symbols: Sequence[Any], rates: Sequence[float], points: Array) -> bool:
     """a + b·exp(k·x) with k within 10 % of the law's, characterised by f″/f′ = k.
 
-    >>> import sympy
     >>> n, points = sympy.Symbol("n", real=True), np.linspace(0.0, 6.0, 9)[:, None]
     >>> is_exponential(0.4 + 0.3 * 2**n, [n], [0.693], points), is_exponential(0.4 + 0.3 * n**2, [n], [0.693], points)
     (True, False)
     """
-    import sympy
-
     slope = sympy.diff(formula, symbols[0])
     with np.errstate(all="ignore"):
         found = evaluate(sympy.diff(slope, symbols[0]), symbols, points) / evaluate(slope, symbols, points)

@@ -18,7 +18,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import mpmath
 import numpy as np
+import sympy
 
 from fouriertree.experiments.bench.cases import Data
 from fouriertree.experiments.bench.formulas import GUARD, Array, evaluate
@@ -74,15 +76,15 @@ def shifted_or_scaled(m: Sequence[Any], t: Sequence[Any], tolerance: float) -> b
     >>> shifted_or_scaled([3.0, 4.0, 6.0], [1.0, 2.0, 4.0], 1e-9), shifted_or_scaled([2.0, 8.0], [1.0, 4.0], 1e-9)
     (True, True)
     """
-    n = len(t)
-    mean, shift = sum(t) / n, sum(a - b for a, b in zip(m, t, strict=True)) / n
+    n, pairs = len(t), list(zip(m, t, strict=True))
+    mean, shift = sum(t) / n, sum(a - b for a, b in pairs) / n
     deviation = (sum((b - mean) ** 2 for b in t) / n) ** 0.5
-    if max(abs(a - b - shift) for a, b in zip(m, t, strict=True)) <= tolerance * deviation:
+    if max(abs(a - b - shift) for a, b in pairs) <= tolerance * deviation:
         return True
     square = sum(b * b for b in t)
-    factor = sum(a * b for a, b in zip(m, t, strict=True)) / square if square else 0
+    factor = sum(a * b for a, b in pairs) / square if square else 0
     rms = abs(factor) * (square / n) ** 0.5
-    return bool(rms > 0 and max(abs(a - factor * b) for a, b in zip(m, t, strict=True)) <= tolerance * rms)
+    return bool(rms > 0 and max(abs(a - factor * b) for a, b in pairs) <= tolerance * rms)
 
 
 def around(data: Data) -> Array:
@@ -96,9 +98,6 @@ def around(data: Data) -> Array:
 
 def precise(formula: Any, symbols: Sequence[Any], points: Array) -> list[Any]:
     """Values with 30 digits; None where there is no finite real one."""
-    import mpmath
-    import sympy
-
     guard = {"guarded": lambda a, guard, otherwise: a if abs(guard) > GUARD else otherwise}
     function = sympy.lambdify(list(symbols), formula, modules=[guard, "mpmath"])
     values: list[Any] = []
@@ -133,21 +132,17 @@ def near(model: Any, truth: Any, symbols: Sequence[Any], points: Array, toleranc
     """A necessary condition of the criterion, checked by values."""
     m, t = (evaluate(formula, symbols, points) for formula in (model, truth))
     good = np.isfinite(m) & np.isfinite(t)
-    return bool(
-        good.sum() >= POINTS // 4 and shifted_or_scaled(m[good].tolist(), t[good].tolist(), tolerance)
-    )
+    enough = bool(good.sum() >= POINTS // 4)
+    return enough and shifted_or_scaled(m[good].tolist(), t[good].tolist(), tolerance)
 
 
 def same_law(model: Any, truth: Any, small: float = 0.0) -> bool:
     """Whether model − truth is a constant up to terms with `small` coefficients, or model/truth is one but not zero.
 
-    >>> import sympy
     >>> x = sympy.Symbol("x")
     >>> same_law(x**2 + 3, x**2), same_law(2 * sympy.sin(x), sympy.sin(x)), same_law(x, x**2)
     (True, True, False)
     """
-    import sympy
-
     if not model.free_symbols or truth == 0:
         return False
     difference = without_small_terms(sympy.expand(model - truth), small)
@@ -161,8 +156,6 @@ def same_law(model: Any, truth: Any, small: float = 0.0) -> bool:
 
 def without_small_terms(formula: Any, small: float) -> Any:
     """The sum without terms whose coefficient is below `small`: SRBench rounds the difference once more."""
-    import sympy
-
     terms = sympy.Add.make_args(formula)
     return sympy.Add(*(term for term in terms if abs(term.as_coeff_Mul()[0]) >= small))
 

@@ -83,30 +83,27 @@ class Plan:
         if self.cases:
             return [(suite, name) for suite, name in every if name in self.cases]
         if self.quick:
-            return [case for case in every if self.in_short_list(*case)]
+            # User tables and generated laws are always kept.
+            return [
+                (suite, name)
+                for suite, name in every
+                if suite == names.FOLDER or generated_law(name) or name in names.quick_names(suite)
+            ]
         return every
 
-    def in_short_list(self, suite: str, name: str) -> bool:
-        """Whether `quick` keeps a case; it always keeps user tables and generated laws."""
-        return suite == names.FOLDER or generated_law(name) is not None or name in names.quick_names(suite)
-
     def tasks(self) -> list[Task]:
-        """All fits, case by case, so that an interrupted benchmark compares the systems on the same cases."""
+        """All fits, case by case, so that an interrupted benchmark compares the systems on the same cases.
+
+        No noise is added to tables of measurements; tables without a known law also have the linear baseline.
+        """
+        measured = (*names.MEASURED, names.FOLDER)
         return [
             Task(suite, case, noise, system, seed, self.disguise, self.seconds, self.rows)
             for suite, case in self.chosen_cases()
-            for noise in self.noises_of(suite)
+            for noise in dict.fromkeys([0.0] if suite in measured else self.noises)
             for seed in dict.fromkeys(self.seeds)
-            for system in self.systems_of(suite)
+            for system in dict.fromkeys([*self.systems, LINEAR] if suite in names.NOISY else self.systems)
         ]
-
-    def noises_of(self, suite: str) -> list[float]:
-        """No noise is added to tables of measurements."""
-        return [0.0] if suite in (*names.MEASURED, names.FOLDER) else list(dict.fromkeys(self.noises))
-
-    def systems_of(self, suite: str) -> list[str]:
-        """The linear baseline is added for tables without a known law."""
-        return list(dict.fromkeys([*self.systems, LINEAR] if suite in names.NOISY else self.systems))
 
     def folder_of(self, task: Task) -> Path | None:
         return self.folder if task.suite == names.FOLDER else self.data

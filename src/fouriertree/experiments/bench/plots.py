@@ -9,31 +9,22 @@ from typing import Any
 import numpy as np
 
 from fouriertree.experiments.bench.summary import Row
-from fouriertree.experiments.bench.systems import OURS
+from fouriertree.experiments.bench.systems import LINEAR, OURS
 from fouriertree.plotting.canvas import new_figure
 
-COLOURS = {
-    OURS: "#1f5fa8",
-    "operon": "#c0392b",
-    "rils-rols": "#2e8b57",
-    "eggp": "#8c6bb1",
-    "gplearn": "#d08a1d",
-    "linear": "#7f7f7f",
-}
-MARKERS = {OURS: "o", "operon": "s", "rils-rols": "^", "eggp": "D", "gplearn": "v", "linear": "X"}
-LABELS = {OURS: "fouriertree"}
-
-
-def style(system: str) -> dict[str, Any]:
-    return {"color": COLOURS.get(system, "#444444"), "marker": MARKERS.get(system, "o")}
+#: label, colour and marker of every system
+STYLES = {
+    OURS: ("fouriertree", "#1f5fa8", "o"), "operon": ("operon", "#c0392b", "s"),
+    "rils-rols": ("rils-rols", "#2e8b57", "^"), "eggp": ("eggp", "#8c6bb1", "D"),
+    "gplearn": ("gplearn", "#d08a1d", "v"), LINEAR: ("linear", "#7f7f7f", "X"),
+}  # fmt: skip
 
 
 def solved_by_noise(rows: Sequence[Row], path: Path) -> None:
     """Bar charts of recovery rates: a panel per noise level, a group per suite, a bar per system."""
     noises = sorted({row.noise for row in rows})
-    suites, systems = (
-        list(dict.fromkeys(names)) for names in zip(*((r.suite, r.system) for r in rows), strict=True)
-    )
+    suites = list(dict.fromkeys(row.suite for row in rows))
+    systems = list(dict.fromkeys(row.system for row in rows))
     width = max(6.0, 1.8 + len(suites) * (0.3 + 0.26 * len(systems)))
     figure = new_figure(width, 0.6 + 2.6 * len(noises))
     panels = figure.subplots(len(noises), 1, sharex=True, squeeze=False)[:, 0]
@@ -50,14 +41,12 @@ def bars(axes: Any, rows: Sequence[Row], suites: Sequence[str], systems: Sequenc
     """A group of labelled bars per suite."""
     width = 0.8 / len(systems)
     for k, system in enumerate(systems):
+        label, colour, _ = STYLES[system]
         shares = {row.suite: 100.0 * row.solved for row in rows if row.system == system}
-        drawn = axes.bar(
-            np.arange(len(suites)) + (k + 0.5) * width - 0.4, [shares.get(suite, np.nan) for suite in suites],
-            0.92 * width, color=COLOURS.get(system, "#444444"), label=LABELS.get(system, system),
-        )  # fmt: skip
-        axes.bar_label(
-            drawn, ["" if np.isnan(h) else f"{h:.0f}" for h in drawn.datavalues], fontsize=8, padding=1
-        )
+        heights = [shares.get(suite, np.nan) for suite in suites]
+        places = np.arange(len(suites)) + (k + 0.5) * width - 0.4
+        drawn = axes.bar(places, heights, 0.92 * width, color=colour, label=label)
+        axes.bar_label(drawn, ["" if np.isnan(h) else f"{h:.0f}" for h in heights], fontsize=8, padding=1)
     axes.set_ylim(0.0, 108.0)
     axes.set_yticks([0, 25, 50, 75, 100])
     plain(axes)
@@ -68,8 +57,9 @@ def accuracy_by_size(rows: Sequence[Row], path: Path) -> None:
     figure = new_figure(6.6, 4.2)
     axes = figure.subplots()
     for row in rows:
-        label = LABELS.get(row.system, row.system)
-        axes.scatter([row.size], [row.r2], s=90, label=label, alpha=0.85, zorder=3, **style(row.system))
+        label, colour, marker = STYLES[row.system]
+        style = {"label": label, "color": colour, "marker": marker, "alpha": 0.85}
+        axes.scatter([row.size], [row.r2], s=90, zorder=3, **style)
     axes.set_xscale("log")
     sizes, accuracies = [row.size for row in rows], [row.r2 for row in rows]
     axes.set_xlim(0.7 * min(sizes), 1.4 * max(sizes))

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from fouriertree.experiments.bench import names
-from fouriertree.experiments.bench.cases import Data
-from fouriertree.experiments.bench.disguise import Disguise
+from fouriertree.experiments.bench.cases import Data, Disguise
 from fouriertree.experiments.bench.everyday import generate
 from fouriertree.experiments.bench.formulas import Array, compiled, parse, variables
 from fouriertree.experiments.bench.names import facts

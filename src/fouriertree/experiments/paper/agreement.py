@@ -95,7 +95,7 @@ def holm(p_values: Sequence[float], level: float = LEVEL) -> NDArray[np.bool_]:
     p = np.asarray(p_values)
     order = np.argsort(p, kind="stable")
     rejected = np.empty(len(p), bool)
-    rejected[order] = np.logical_and.accumulate(p[order] <= level / np.arange(len(p), 0, -1))
+    rejected[order] = ~np.logical_or.accumulate(p[order] > level / np.arange(len(p), 0, -1))
     return rejected
 
 

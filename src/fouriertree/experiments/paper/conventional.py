@@ -18,8 +18,6 @@ TEST_POINTS = 1000
 #: offset of the seeds of test points from those of training points
 TEST_SEED = 10_000
 
-Met = list[int | None]  #: evaluations to each tolerance, None where it was not met
-
 
 class Record:
     """An observer that keeps the loss at the ends of generations or steps, and the best model.
@@ -73,8 +71,8 @@ def run_benchmark(task: Task) -> dict[str, Any]:
     return found
 
 
-def met(losses: Sequence[tuple[int, float]]) -> Met:
-    """Evaluations after which the loss first met each tolerance; a count above the budget is a failure.
+def met(losses: Sequence[tuple[int, float]]) -> list[int | None]:
+    """Evaluations after which the loss first met each tolerance, or None; a count above the budget is a failure.
 
     The authors' program dates the last basis of an FTG run that exhausted its budget at that end, too late for any
     tolerance: leave its entry out for those statistics.

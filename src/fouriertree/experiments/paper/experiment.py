@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fouriertree.experiments.paper import facts
 from fouriertree.experiments.paper.authors import Authors, load
-from fouriertree.experiments.paper.speed import Session
 from fouriertree.experiments.paper.statistics import runs_frame, table
 from fouriertree.experiments.paper.tasks import Task, lsp_tasks, table_tasks
 from fouriertree.experiments.paper.workers import complete, in_processes
@@ -30,6 +29,16 @@ MARKS = {
     "geometry": "figures/geometry-3d.png",
 }
 PARTS = tuple(MARKS)
+
+
+class Session(NamedTuple):
+    """One call of the command; an experiment may need several."""
+
+    command: str
+    runs: int  #: computed in this session
+    jobs: int
+    seconds: float  #: wall time without figures and report
+    started: str  #: date and time, UTC
 
 
 @dataclass(frozen=True)
@@ -77,12 +86,13 @@ class Experiment:
 
     def with_earlier_parts(self) -> Experiment:
         """The same experiment with the parts that the folder already has, so that the report shows them all."""
-        whole = replace(self, parts=PARTS)
-        have_table = all(task in self.store for task in whole.table_tasks)
-        have_lsp = all(task in self.store for task in whole.lsp_tasks)
-        ready = {"table": have_table, "heatmaps": have_table, "lsp": have_lsp, "geometry": True}
-        earlier = [part for part in PARTS if ready[part] and (self.folder / MARKS[part]).is_file()]
-        return replace(self, parts=tuple(part for part in PARTS if part in self.parts or part in earlier))
+        kept = [part for part in PARTS if part in self.parts or self.has(part)]
+        return replace(self, parts=tuple(kept))
+
+    def has(self, part: str) -> bool:
+        """Whether the folder has a part and all of its runs."""
+        written = (self.folder / MARKS[part]).is_file()
+        return written and all(task in self.store for task in replace(self, parts=(part,)).tasks)
 
     @property
     def comparable(self) -> bool:

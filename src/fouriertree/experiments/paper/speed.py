@@ -7,7 +7,7 @@ import platform
 from collections.abc import Iterable
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -20,16 +20,6 @@ DAY = 86_400.0
 PACKAGES = ("numpy", "scipy", "numba", "pandas", "matplotlib")
 
 
-class Session(NamedTuple):
-    """One call of the command; an experiment may need several."""
-
-    command: str
-    runs: int  #: computed in this session
-    jobs: int
-    seconds: float  #: wall time without figures and report
-    started: str  #: date and time, UTC
-
-
 def speeds(tasks: Iterable[Task], store: Store) -> Any:
     """Per part and algorithm: evaluations, seconds of one core, and the authors' core-days for as many evaluations."""
     totals: dict[tuple[str, str], list[float]] = {}
@@ -40,7 +30,7 @@ def speeds(tasks: Iterable[Task], store: Store) -> Any:
             total[i] += amount
     rows = []
     for (part, algorithm), (runs, evaluations, seconds) in totals.items():
-        rates = facts.RATES.get((part, algorithm), (math.nan, math.nan))
+        rates = facts.RATES[part].get(algorithm, (math.nan, math.nan))
         slow, fast = (evaluations / rate / DAY for rate in rates)
         rows.append((part, algorithm, runs, evaluations, seconds, evaluations / seconds, fast, slow))
     names = "part algorithm runs evaluations core_seconds per_second authors_days_from authors_days_to"

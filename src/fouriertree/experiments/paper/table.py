@@ -10,6 +10,10 @@ from fouriertree.experiments.paper import facts
 from fouriertree.experiments.paper.agreement import drift
 from fouriertree.experiments.paper.statistics import REACHED_AT, by_cell
 
+#: signs for numbers that are not finite, and LaTeX for signs and names
+SPECIAL = {"nan": "–", "inf": "∞"}
+LATEX = {"(1+1)": "$(1+1)$", "(1+lambda)": r"$(1+\lambda)$", "∞": r"$\infty$", "–": "--"}
+
 
 class Table(NamedTuple):
     """Headings, formatted rows, and the left-aligned columns; the others are right-aligned."""
@@ -66,7 +70,8 @@ def scientific(x: float) -> str:
     >>> scientific(0.000123), scientific(math.nan)
     ('1.2e-04', '–')
     """
-    return "–" if math.isnan(x) else "∞" if math.isinf(x) else f"{x:.1e}"
+    text = f"{x:.1e}"
+    return SPECIAL.get(text, text)
 
 
 def as_latex(table: Any) -> str:
@@ -79,106 +84,83 @@ def as_latex(table: Any) -> str:
             first = ""
         body.append(r"\midrule")
     headings = " & ".join(rf"\textbf{{{h}}}".replace("%", r"\%") for h in HEADINGS)
-    top = [
-        r"\begin{longtable}{l l l r r r r r r r r}",
-        r"\toprule",
-        headings + r" \\",
-        r"\midrule",
-        r"\endhead",
-    ]
-    return "\n".join([*top, *body[:-1], r"\bottomrule", r"\end{longtable}", ""])
+    return "\n".join([
+        r"\begin{longtable}{l l l r r r r r r r r}", r"\toprule", headings + r" \\", r"\midrule", r"\endhead",
+        *body[:-1], r"\bottomrule", r"\end{longtable}", "",
+    ])  # fmt: skip
 
 
 def latex(text: str) -> str:
-    for plain, code in (
-        ("(1+1)", "$(1+1)$"),
-        ("(1+lambda)", r"$(1+\lambda)$"),
-        ("∞", r"$\infty$"),
-        ("–", "--"),
-    ):
+    for plain, code in LATEX.items():
         text = text.replace(plain, code)
     return text
 
 
 # The tables of the pages ---------------------------------------------------------------------------------------------
+def formatted(frame: Any, left: int, *columns: tuple[str, str], special: bool = False) -> Table:
+    """The rows of a frame, from headings and formats of columns; `special` has signs for NaN and infinity."""
+    rows = [[form.format(**row) for _, form in columns] for row in frame.to_dict("records")]
+    if special:
+        rows = [[SPECIAL.get(text, text) for text in row] for row in rows]
+    return Table([heading for heading, _ in columns], rows, range(left))
+
+
 def agreement_table(cells: Any) -> Table:
-    headings = (
-        "Tolerance", "Problem", "Algorithm", "Published", "Ours", "Published quartiles", "Our quartiles", "p rate",
-        "p evaluations", "Reason",
+    published = list(map(in_a_row, cells.published_q1, cells.published_median, cells.published_q3))
+    ours = list(map(in_a_row, cells.q1, cells["median"], cells.q3))
+    return formatted(
+        cells.assign(published=published, ours=ours), 3,
+        ("Tolerance", "{tolerance:g}"), ("Problem", "{problem}"), ("Algorithm", "{algorithm}"),
+        ("Published", "{published_successes}/{published_runs}"), ("Ours", "{successes}/{runs}"),
+        ("Published quartiles", "{published}"), ("Our quartiles", "{ours}"), ("p rate", "{p_rate:.2g}"),
+        ("p evaluations", "{p_evaluations:.2g}"), ("Reason", "{reason}"),
     )  # fmt: skip
-    rows = [
-        [
-            f"{c.tolerance:g}", c.problem, c.algorithm, f"{c.published_successes}/{c.published_runs}",
-            f"{c.successes}/{c.runs}", quartiles(c.published_q1, c.published_median, c.published_q3),
-            quartiles(c.q1, c.median, c.q3), f"{c.p_rate:.2g}", f"{c.p_evaluations:.2g}", c.reason,
-        ]
-        for c in cells.itertuples()
-    ]  # fmt: skip
-    return Table(headings, rows, range(3))
 
 
-def quartiles(*values: float) -> str:
-    return " · ".join("∞" if v == math.inf else f"{v:.0f}" for v in values)
+def in_a_row(*quartiles: float) -> str:
+    return " · ".join("∞" if q == math.inf else f"{q:.0f}" for q in quartiles)
 
 
 def drift_table(cells: Any) -> Table:
-    headings = (
-        "Algorithm", "Cells", "Agree", "Below 5 % uncorrected", "Our median / published", "Cells slower",
-        "Cells faster", "Our rate − published (points)",
+    return formatted(
+        drift(cells), 1,
+        ("Algorithm", "{algorithm}"), ("Cells", "{cells}"), ("Agree", "{agree}"), ("Below 5 % uncorrected", "{below_level}"),
+        ("Our median / published", "{median_ratio:.2f}"), ("Cells slower", "{cells_slower}"),
+        ("Cells faster", "{cells_faster}"), ("Our rate − published (points)", "{rate_difference:+.1f}"),
     )  # fmt: skip
-    rows = [
-        [
-            r.algorithm, str(r.cells), str(r.agree), str(r.below_level), f"{r.median_ratio:.2f}", str(r.cells_slower),
-            str(r.cells_faster), f"{r.rate_difference:+.1f}",
-        ]
-        for r in drift(cells).itertuples()
-    ]  # fmt: skip
-    return Table(headings, rows, range(1))
 
 
 def error_table(errors: Any) -> Table:
-    headings = (
-        "Problem", "Algorithm", "Training MSE", "Test MSE", "Runs at 1e-8", "Test MSE of those", "Nodes", "Terms",
-        "Condition: mean", "median", "Rejected: mean",
+    return formatted(
+        errors, 2,
+        ("Problem", "{problem}"), ("Algorithm", "{algorithm}"), ("Training MSE", "{training_mse:.1e}"),
+        ("Test MSE", "{test_mse:.1e}"), ("Runs at 1e-8", "{runs_at_1e-8}"), ("Test MSE of those", "{test_mse_of_those:.1e}"),
+        ("Nodes", "{size:.0f}"), ("Terms", "{terms:.0f}"), ("Condition: mean", "{mean_condition:.1e}"),
+        ("median", "{median_condition:.1e}"), ("Rejected: mean", "{mean_refused:.1f}"),
+        special=True,
     )  # fmt: skip
-    rows = [
-        [
-            r["problem"], r["algorithm"], scientific(r["training_mse"]), scientific(r["test_mse"]),
-            str(r["runs_at_1e-8"]), scientific(r["test_mse_of_those"]), f"{r['size']:.0f}", f"{r['terms']:.0f}",
-            scientific(r["mean_condition"]), scientific(r["median_condition"]),
-            "–" if math.isnan(r["mean_refused"]) else f"{r['mean_refused']:.1f}",
-        ]
-        for r in errors.to_dict("records")
-    ]  # fmt: skip
-    return Table(headings, rows, range(2))
 
 
 def lsp_table(comparison: Any) -> Table:
-    headings = ("Degree", "Algorithm", "What", "Ours", "Runs alive", "Authors", "Runs alive", "p (Welch)")
-    rows = [
-        [
-            str(r.degree), r.algorithm, r.what, f"{r.mean:.3g} ± {r.sd:.2g}", str(r.n),
-            f"{r.published_mean:.3g} ± {r.published_sd:.2g}", str(r.published_n),
-            "–" if math.isnan(r.p) else f"{r.p:.2g}",
-        ]
-        for r in comparison.itertuples()
-    ]  # fmt: skip
-    return Table(headings, rows, range(3))
+    return formatted(
+        comparison, 3,
+        ("Degree", "{degree}"), ("Algorithm", "{algorithm}"), ("What", "{what}"), ("Ours", "{mean:.3g} ± {sd:.2g}"),
+        ("Runs alive", "{n}"), ("Authors", "{published_mean:.3g} ± {published_sd:.2g}"), ("Runs alive", "{published_n}"),
+        ("p (Welch)", "{p:.2g}"),
+        special=True,
+    )  # fmt: skip
 
 
 def speed_table(speeds: Any) -> Table:
-    headings = "Part", "Algorithm", "Runs", "Evaluations", "Core seconds", "Per second", "Authors' core-days"
-    rows = [
-        [
-            r.part, r.algorithm, f"{r.runs:,}", f"{r.evaluations:,}", f"{r.core_seconds:,.1f}", f"{r.per_second:,.0f}",
-            days(r.authors_days_from, r.authors_days_to),
-        ]
-        for r in speeds.itertuples()
-    ]  # fmt: skip
-    return Table(headings, rows, range(2))
+    days = [between(*pair) for pair in zip(speeds.authors_days_from, speeds.authors_days_to, strict=True)]
+    return formatted(
+        speeds.assign(days=days), 2,
+        ("Part", "{part}"), ("Algorithm", "{algorithm}"), ("Runs", "{runs:,}"), ("Evaluations", "{evaluations:,}"),
+        ("Core seconds", "{core_seconds:,.1f}"), ("Per second", "{per_second:,.0f}"), ("Authors' core-days", "{days}"),
+    )  # fmt: skip
 
 
-def days(low: float, high: float) -> str:
+def between(low: float, high: float) -> str:
     if math.isnan(low):
         return "–"
     return f"{low:.2g}" if low == high else f"{low:.2g} to {high:.2g}"

@@ -64,16 +64,14 @@ def result(task: Task, future: Future[Record]) -> Record:
 @contextmanager
 def one_thread_each() -> Iterator[None]:
     """Processes started in this context compute with one thread."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    before = {name: os.environ[name] for name in ONE_THREAD if name in os.environ}
     os.environ.update(ONE_THREAD)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in ONE_THREAD:
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def start_worker() -> None:
