@@ -10,7 +10,7 @@ compute in float64 or float32; tolerances follow the type of the values that the
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,19 +175,17 @@ def check_arguments_are_not_modified(engine: Engine, rng: Rng) -> None:
 
 def check_wrong_input_is_refused_with_a_message(engine: Engine, rng: Rng) -> None:
     batch, X, ones = [parse("x0 + x2")], _table(rng, 6), np.ones
-    for rows, part in (
-        (X[:, :2], "feature x2"),
-        (X[:, 0], "two-dimensional"),
-        (X[None], "two-dimensional"),
-        (X[:0], "no rows"),
-    ):
-        np.testing.assert_raises_regex(ValueError, part, engine.evaluate, batch, rows)
-    np.testing.assert_raises_regex(ValueError, "feature x2", engine.inner_products, batch, X[:, :2], ones(6))
-    np.testing.assert_raises_regex(ValueError, "two-dimensional", engine.prepare, X[:, 0])
+    refused: Callable[..., None] = partial(np.testing.assert_raises_regex, ValueError)
+    refused("feature x2", engine.evaluate, batch, X[:, :2])
+    refused("feature x2", engine.inner_products, batch, X[:, :2], ones(6))
+    for rows in (X[:, 0], X[None]):
+        refused("two-dimensional", engine.evaluate, batch, rows)
+    refused("no rows", engine.evaluate, batch, X[:0])
+    refused("two-dimensional", engine.prepare, X[:, 0])
     for targets in (ones(5), ones((2, 6)), ones((6, 1, 1))):
-        np.testing.assert_raises_regex(ValueError, "6 rows", engine.inner_products, batch, X, targets)
-    np.testing.assert_raises_regex(ValueError, "weights", engine.inner_products, batch, X, ones(6), ones(5))
-    np.testing.assert_raises_regex(ValueError, "weights", engine.prepare, X, ones((6, 1)))
+        refused("6 rows", engine.inner_products, batch, X, targets)
+    refused("weights", engine.inner_products, batch, X, ones(6), ones(5))
+    refused("weights", engine.prepare, X, ones((6, 1)))
 
 
 CHECKS: list[Check] = [check for name, check in list(globals().items()) if name.startswith("check_")]

@@ -3,8 +3,7 @@
     for check in fouriertree.testing.projectors.CHECKS:
         check(MyProjector(), numpy.random.default_rng(0))
 
-Each check draws its own well-conditioned example from `rng` and raises AssertionError where the contract is
-broken.
+Each check draws its own well-conditioned example from `rng` and raises AssertionError where the contract is broken.
 """
 
 from __future__ import annotations
@@ -78,9 +77,8 @@ def check_residual_is_orthogonal_to_the_span(projector: Projector, rng: Rng) -> 
 
 def check_residual_is_target_minus_combination(projector: Projector, rng: Rng) -> None:
     target, elements, projection = _example(projector, rng)
-    np.testing.assert_allclose(
-        projection.residual, target - projection.coefficients @ elements, rtol=0, atol=1e-11
-    )
+    expected = target - projection.coefficients @ elements
+    np.testing.assert_allclose(projection.residual, expected, rtol=0, atol=1e-11)
 
 
 def check_coefficients_solve_the_least_squares_problem(projector: Projector, rng: Rng) -> None:

@@ -18,20 +18,9 @@ import numpy as np
 from fouriertree.expr import Expression
 from fouriertree.problems import Problem
 from fouriertree.runs.snapshots import from_bytes, to_bytes
-from fouriertree.search import (
-    Accepted,
-    Budget,
-    Event,
-    Finished,
-    Observer,
-    Progress,
-    Resumable,
-    Run,
-    RunState,
-    Search,
-    StopSearch,
-    run,
-)
+from fouriertree.search import Budget, Search
+from fouriertree.search.events import Accepted, Event, Finished, Observer, Progress, StopSearch
+from fouriertree.search.loop import Resumable, Run, RunState, run
 
 Rng = np.random.Generator
 Check = Callable[[Search[Any], Problem, Rng], None]
@@ -116,11 +105,9 @@ def check_a_target_loss_that_is_met_ends_the_run(search: Search[Any], problem: P
 
 
 def check_an_observer_can_stop_the_run(search: Search[Any], problem: Problem, rng: Rng) -> None:
-    for exception, reason in (
-        (StopSearch("enough"), "enough"),
-        (StopSearch(), "stopped by an observer"),
-        (KeyboardInterrupt(), "interrupted"),
-    ):
+    exceptions = (StopSearch("enough"), StopSearch(), KeyboardInterrupt())
+    reasons = ("enough", "stopped by an observer", "interrupted")
+    for exception, reason in zip(exceptions, reasons, strict=True):
         result, events = recorded(search, problem, BUDGET, 0, _raised_at_the_third_element(exception))
         assert result.reason == reason
         assert len(accepted(events)) == 3

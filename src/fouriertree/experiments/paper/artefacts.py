@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from fouriertree.experiments.paper import agreement, geometry, heatmaps, lsp, lsp_figure, table
+from fouriertree.experiments.paper import agreement, figures, geometry, lsp, table
 from fouriertree.experiments.paper.differences import differences
 from fouriertree.experiments.paper.experiment import Experiment
 from fouriertree.experiments.paper.speed import speeds
@@ -27,7 +27,7 @@ def write_all(experiment: Experiment) -> Results:
     if "table" in experiment.parts:
         found |= write_table(experiment)
     if "heatmaps" in experiment.parts:
-        found["heatmaps"] = heatmaps.draw(experiment.table, folder / "figures")
+        found["heatmaps"] = figures.draw_heatmaps(experiment.table, folder / "figures")
     if "lsp" in experiment.parts:
         found |= write_lsp(experiment)
     if "geometry" in experiment.parts:
@@ -75,7 +75,7 @@ def write_lsp(experiment: Experiment) -> Results:
     """The figure, its curves, and the values at the last generation."""
     records = lsp.by_curve(experiment.lsp_tasks, experiment.store)
     curves, authors = lsp.curves(records), experiment.authors
-    figure = lsp_figure.draw(curves, lsp.events(records), authors, experiment.folder / "figures")
+    figure = figures.draw_lsp(curves, lsp.events(records), authors, experiment.folder / "figures")
     found = {"lsp_comparison": lsp.comparison(records, authors), "lsp_ftg": lsp.ftg_rows(records)}
     files = {"lsp_generations": lsp.generations(curves), "lsp_runs": lsp_runs(experiment), **found}
     write(experiment.folder, {f"{name}.csv": frame for name, frame in files.items()})

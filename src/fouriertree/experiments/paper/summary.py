@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fouriertree.experiments.bars import Bar
-from fouriertree.experiments.paper import agreement, facts, heatmaps
+from fouriertree.experiments.paper import agreement, facts, figures
 from fouriertree.experiments.paper.artefacts import Results
 from fouriertree.experiments.paper.experiment import Experiment
 from fouriertree.experiments.paper.speed import DAY, ratio, versions
@@ -25,8 +25,8 @@ def key_numbers(experiment: Experiment, found: Results) -> Iterator[str]:
         yield from accuracy(experiment, found["errors"])
     if "heatmaps" in found:
         for name, table in (("published table", facts.published_table()), ("our runs", experiment.table)):
-            ratios = heatmaps.median_ratio(table)
-            smallest = int(heatmaps.rate_difference(table).min())
+            ratios = figures.median_ratio(table)
+            smallest = int(figures.rate_difference(table).min())
             yield f"Heat maps, {name}: largest ratio {ratios.max():.2f}, smallest difference {smallest:+d} points."
     if "lsp_ftg" in found:
         yield from polynomials(found["lsp_ftg"])
