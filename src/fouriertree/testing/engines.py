@@ -175,7 +175,7 @@ def check_arguments_are_not_modified(engine: Engine, rng: Rng) -> None:
 
 def check_wrong_input_is_refused_with_a_message(engine: Engine, rng: Rng) -> None:
     batch, X, ones = [parse("x0 + x2")], _table(rng, 6), np.ones
-    refused: Callable[..., None] = partial(np.testing.assert_raises_regex, ValueError)
+    refused: Callable[..., object] = partial(np.testing.assert_raises_regex, ValueError)
     refused("feature x2", engine.evaluate, batch, X[:, :2])
     refused("feature x2", engine.inner_products, batch, X[:, :2], ones(6))
     for rows in (X[:, 0], X[None]):

@@ -32,7 +32,11 @@ def recorded(
 ) -> tuple[Run[Any], list[Event]]:
     """A run and all of its events; `others` observe it too."""
     events: list[Event] = []
-    return run(search, problem, budget, [events.append, *others], seed), events
+
+    def record(event: Event) -> None:
+        events.append(event)
+
+    return run(search, problem, budget, [record, *others], seed), events
 
 
 def accepted(events: list[Event]) -> list[Accepted]:

@@ -58,8 +58,7 @@ def accuracy_by_size(rows: Sequence[Row], path: Path) -> None:
     axes = figure.subplots()
     for row in rows:
         label, colour, marker = STYLES[row.system]
-        style = {"label": label, "color": colour, "marker": marker, "alpha": 0.85}
-        axes.scatter([row.size], [row.r2], s=90, zorder=3, **style)
+        axes.scatter([row.size], [row.r2], 90, colour, marker=marker, alpha=0.85, zorder=3, label=label)
     axes.set_xscale("log")
     sizes, accuracies = [row.size for row in rows], [row.r2 for row in rows]
     axes.set_xlim(0.7 * min(sizes), 1.4 * max(sizes))

@@ -77,24 +77,22 @@ def case_by_case(records: Sequence[Record]) -> Iterator[str]:
     systems = list(dict.fromkeys(record["system"] for record in records))
     for suite in dict.fromkeys(r["suite"] for r in records if r["suite"] not in NOISY):
         marks: dict[tuple[str, float], dict[str, list[bool]]] = {}
-        for record in records:
-            if record["suite"] == suite:
-                case = record["case"] + (" (disguised)" if record["disguise"] else "")
-                of_case = marks.setdefault((case, record["noise"]), {})
-                of_case.setdefault(record["system"], []).append(solved(record))
+        for record in (record for record in records if record["suite"] == suite):
+            case = record["case"] + (" (disguised)" if record["disguise"] else "")
+            of_case = marks.setdefault((case, record["noise"]), {system: [] for system in systems})
+            of_case[record["system"]].append(solved(record))
         lines = [["case", "noise", *systems], ["---"] * (len(systems) + 2)]
-        for (case, noise), found in marks.items():
-            lines.append([case, f"{noise:g}", *(mark(found.get(system)) for system in systems)])
+        lines += [[case, f"{noise:g}", *map(mark, found.values())] for (case, noise), found in marks.items()]
         yield f"## {suite}, case by case\n\n" + markdown(lines)
 
 
-def mark(solutions: list[bool] | None) -> str:
-    """✓ for solved, nothing for unsolved, a fraction where seeds disagree.
+def mark(solutions: list[bool]) -> str:
+    """✓ for solved, nothing for unsolved, a fraction where seeds disagree, a dash without fits.
 
-    >>> mark([True]), mark([False]), mark([True, False]), mark(None)
+    >>> mark([True]), mark([False]), mark([True, False]), mark([])
     ('✓', '', '1/2', '–')
     """
-    if solutions is None:
+    if not solutions:
         return "–"
     if all(solutions):
         return "✓"

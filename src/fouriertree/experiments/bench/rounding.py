@@ -65,7 +65,8 @@ def as_they_are(model: Any, truth: Any) -> Iterator[list[Any]]:
 
 def in_forms(model: Any, truth: Any) -> Iterator[list[Any]]:
     """Model and truth with three decimals in one form after the other; lazily, because forms are expensive."""
-    for form in (lambda formula: formula, simplified, expanded, monic):
+    forms: tuple[Callable[[Any], Any], ...] = (lambda formula: formula, simplified, expanded, monic)
+    for form in forms:
         yield [rounded(form(formula), decimals) for formula in (model, truth)]
 
 

@@ -91,15 +91,18 @@ def simulate(slopes: Values, start: Sequence[Any], rng: np.random.Generator) -> 
 
     times = STEP * np.arange(STATES)
 
-    def derivative(_: float, state: Array) -> Array:
-        return slopes(state[None, :])[0]
+    def path(point: Array) -> Any:
+        solved = solve_ivp(
+            lambda _, state: slopes(state[None, :])[0],
+            (0.0, times[-1]),
+            point,
+            t_eval=times,
+            rtol=1e-9,
+            atol=1e-12,
+        )
+        return solved.y.T
 
-    return np.vstack(
-        [
-            solve_ivp(derivative, (0.0, times[-1]), point, t_eval=times, rtol=1e-9, atol=1e-12).y.T
-            for point in starting_points(start, rng)
-        ]
-    )
+    return np.vstack([path(point) for point in starting_points(start, rng)])
 
 
 def starting_points(start: Sequence[Any], rng: np.random.Generator) -> Array:

@@ -23,11 +23,9 @@ SESSIONS = "sessions.jsonl"
 QUICK_RUNS, QUICK_LSP_RUNS = 10, 5
 #: a file whose presence shows that a part was written before
 MARKS = {
-    "table": "table.csv",
-    "heatmaps": "figures/heatmaps.png",
-    "lsp": "figures/lsp.png",
+    "table": "table.csv", "heatmaps": "figures/heatmaps.png", "lsp": "figures/lsp.png",
     "geometry": "figures/geometry-3d.png",
-}
+}  # fmt: skip
 PARTS = tuple(MARKS)
 
 
@@ -63,8 +61,7 @@ class Experiment:
 
     @property
     def table_tasks(self) -> list[Task]:
-        wanted = {"table", "heatmaps"} & set(self.parts)
-        return table_tasks(self.runs, self.clean) if wanted else []
+        return table_tasks(self.runs, self.clean) if {"table", "heatmaps"} & set(self.parts) else []
 
     @property
     def lsp_tasks(self) -> list[Task]:

@@ -100,9 +100,13 @@ def run_gp(task: Task, lsp: LargeScalePolynomial) -> dict[str, Any]:
 
 
 def run_ftg(task: Task, lsp: LargeScalePolynomial) -> dict[str, Any]:
-    events: list[Event] = []
-    ended = run(search_of(task), lsp.problem(), BUDGETS[task.part], [events.append], task.seed)
-    accepted = [event for event in events if isinstance(event, Accepted)]
+    accepted: list[Accepted] = []
+
+    def keep(event: Event) -> None:
+        if isinstance(event, Accepted):
+            accepted.append(event)
+
+    ended = run(search_of(task), lsp.problem(), BUDGETS[task.part], [keep], task.seed)
     elements = [integer_polynomial(event.expression) for event in accepted]
     best = min(accepted, key=lambda event: event.progress.loss)
     coefficients = best.coefficients.tolist()
