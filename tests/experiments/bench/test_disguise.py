@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fouriertree.experiments.bench.cases import FACTORS, Data, Disguise
-from fouriertree.experiments.bench.forms import has_form
 from fouriertree.experiments.bench.formulas import evaluate, parse, variables
+from fouriertree.experiments.bench.judge import has_form
 from fouriertree.experiments.bench.suites import load
 
 CASES = [

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fouriertree.experiments.bench.cases import Data
-from fouriertree.experiments.bench.forms import has_form
 from fouriertree.experiments.bench.formulas import parse, variables
+from fouriertree.experiments.bench.judge import has_form
 
 
 def recognised(formula, law, X):

@@ -80,7 +80,7 @@ class Disguise:
         return self.target_factor * formula.subs(units, simultaneous=True)
 
     def form(self, law: str | None) -> str | None:
-        """The form of a measured quantity's law in disguise, for `fouriertree.experiments.bench.forms`.
+        """The form of a measured quantity's law in disguise, for `fouriertree.experiments.bench.judge.has_form`.
 
         >>> disguise = Disguise((1, 0), (0.5, 4.0), 3.0)
         >>> disguise.form("power -2 1"), disguise.form("log-power -2 1"), disguise.form(None)

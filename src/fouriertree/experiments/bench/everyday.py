@@ -113,11 +113,10 @@ def generate(seed: int, index: int) -> Law:
     n_variables, n_terms = 1 + int(rng.choice(len(VARIABLES), p=VARIABLES)), int(rng.integers(2, 4))
     while True:
         law = Law(n_variables, tuple(draw_term(n_variables, rng) for _ in range(n_terms)))
-        if (
-            proper(law)
-            and law.spreads(rng.uniform(LOW, HIGH, (SAMPLE, n_variables))).min() >= SPREAD_OF_SAMPLE
-        ):
-            return law
+        if proper(law):
+            X = rng.uniform(LOW, HIGH, (SAMPLE, n_variables))
+            if law.spreads(X).min() >= SPREAD_OF_SAMPLE:
+                return law
 
 
 def draw_term(n_variables: int, rng: np.random.Generator) -> Term:

@@ -1,4 +1,4 @@
-"""Criteria of recovery: SRBench's symbolic criterion, and two numerical ones.
+"""Criteria of recovery: SRBench's symbolic criterion, and numerical ones.
 
 `symbolic`
     SRBench's criterion: after simplification and rounding, model − truth is a constant, or model/truth is a constant
@@ -11,6 +11,9 @@
 `equivalent`
     On points of a box 10 % wider on either side than the data, computed with 30 digits, model − truth is constant to
     1e-9 of the truth's standard deviation, or model/truth to 1e-9.  It accepts forms that SymPy cannot unify.
+`has_form`
+    The form of the law of a measured quantity, up to constants of nature and units: checked by the differential
+    equation that characterises it, and so independent of how an expression is written and of simplification.
 """
 
 from __future__ import annotations
@@ -35,6 +38,11 @@ POINTS, DIGITS = 200, 30
 FAR_OFF, FAR_OFF_ROUNDED = 0.02, 0.003
 #: smaller coefficients are zero to `DECIMALS` decimals
 SMALL = 0.5 * 10**-DECIMALS
+#: relative tolerance of a rate in an exponent
+RATE = 0.1
+#: tolerance of a logarithmic derivative that should be constant, which allows for rounded constants
+STRAY = 1e-3
+FORM_POINTS = 100
 
 
 def r2(y: Array, predicted: Array) -> float:
@@ -162,3 +170,36 @@ def without_small_terms(formula: Any, small: float) -> Any:
 
 def constant(formula: Any) -> bool:
     return bool(not formula.free_symbols and formula.is_finite is not False and formula.is_real is not False)
+
+
+# Forms of measured laws ----------------------------------------------------------------------------------------------
+def has_form(formula: Any, data: Data) -> bool:
+    """Whether an expression has the form `data.law`, whose constants are the exponents eⱼ or the rate k.
+
+    power: c·Π xⱼ^eⱼ, characterised by xⱼ·∂f/∂xⱼ = eⱼ·f for every j.
+    log-power: log(c·Π xⱼ^eⱼ), for a quantity recorded as a logarithm, characterised by xⱼ·∂f/∂xⱼ = eⱼ for every j.
+    exponential: a + b·exp(k·x), characterised by f″/f′ = k, which may differ from the law's by 10 %.
+    """
+    assert data.law is not None
+    kind, *texts = data.law.split()
+    constants, points = np.array(texts, dtype=np.float64), between(data.X)
+    values, *slopes = (
+        evaluate(f, data.symbols, points) for f in (formula, *(sympy.diff(formula, x) for x in data.symbols))
+    )
+    with np.errstate(all="ignore"):
+        if kind == "exponential":
+            curvature = evaluate(sympy.diff(formula, data.symbols[0], 2), data.symbols, points)
+            return is_steady(curvature / slopes[0], constants[0])
+        found = points.T * np.array(slopes) / (values if kind == "power" else 1.0)
+    return bool(np.all(np.abs(found - constants[:, None]) <= STRAY))
+
+
+def is_steady(rates: Array, rate: float) -> bool:
+    """Whether rates at all points are the same, and near that of the law."""
+    return bool(np.ptp(rates) <= STRAY * rate and abs(rates.mean() - rate) <= RATE * rate)
+
+
+def between(X: Array) -> Array:
+    """Uniform points from the lower quartile to the maximum of each feature; outliers such as −1000 lie below."""
+    rng = np.random.default_rng(0)
+    return rng.uniform(np.quantile(X, 0.25, axis=0), X.max(axis=0), (FORM_POINTS, X.shape[1]))

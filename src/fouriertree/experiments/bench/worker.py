@@ -18,7 +18,6 @@ import numpy as np
 
 from fouriertree.experiments.bench import judge
 from fouriertree.experiments.bench.cases import Data
-from fouriertree.experiments.bench.forms import has_form
 from fouriertree.experiments.bench.formulas import evaluate, parse, size
 from fouriertree.experiments.bench.plan import Task
 from fouriertree.experiments.bench.rounding import simplified
@@ -107,7 +106,7 @@ def judged(model: Any, data: Data, r2: float | None) -> Record:
     if data.truth is not None:
         close = r2 is not None and r2 > judge.LEAST_R2
         return {"symbolic": close and answered(judge.symbolic, model, data)}
-    return {} if data.law is None else {"symbolic": answered(has_form, model, data)}
+    return {} if data.law is None else {"symbolic": answered(judge.has_form, model, data)}
 
 
 def answered(question: Callable[[Any, Data], bool], model: Any, data: Data) -> bool:

@@ -9,12 +9,9 @@ import pandas as pd
 
 from fouriertree.experiments.paper import agreement, figures, geometry, lsp, table
 from fouriertree.experiments.paper.differences import differences
-from fouriertree.experiments.paper.experiment import Experiment
-from fouriertree.experiments.paper.speed import speeds
+from fouriertree.experiments.paper.experiment import Experiment, Results
 from fouriertree.experiments.paper.statistics import errors
-
-#: contents of the report by name; parts that were not asked for are absent
-Results = dict[str, Any]
+from fouriertree.experiments.paper.summary import speeds
 
 
 def write_all(experiment: Experiment) -> Results:

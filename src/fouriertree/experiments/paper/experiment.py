@@ -18,6 +18,8 @@ from fouriertree.experiments.paper.tasks import Task, lsp_tasks, table_tasks
 from fouriertree.experiments.paper.workers import complete, in_processes
 from fouriertree.experiments.store import Store, append_line, read_lines
 
+#: contents of the report by name; parts that were not asked for are absent
+Results = dict[str, Any]
 SESSIONS = "sessions.jsonl"
 #: fewer polynomials, because canonical GP takes most of the time on them
 QUICK_RUNS, QUICK_LSP_RUNS = 10, 5

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fouriertree.experiments.paper import agreement, artefacts, facts, summary, table
-from fouriertree.experiments.paper.artefacts import Results
-from fouriertree.experiments.paper.experiment import Experiment
-from fouriertree.experiments.paper.speed import versions
+from fouriertree.experiments.paper.experiment import Experiment, Results
 from fouriertree.experiments.paper.table import Table
 from fouriertree.report.templating import render
 
@@ -33,7 +31,7 @@ def page(experiment: Experiment, results: Results) -> str:
         facts=facts,
         results=results,
         key_numbers=list(summary.key_numbers(experiment, results)),
-        versions=versions(),
+        versions=summary.versions(),
         tables=dict(tables(experiment, results)),
         agreement_sentence=agreement.sentence,
         power=agreement.POWER,
