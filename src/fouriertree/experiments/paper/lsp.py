@@ -15,7 +15,7 @@ from scipy.stats import ttest_ind_from_stats
 
 from fouriertree.experiments.paper import facts
 from fouriertree.experiments.paper.authors import Authors
-from fouriertree.experiments.paper.polynomials import SERIES
+from fouriertree.experiments.paper.runs import SERIES
 from fouriertree.experiments.paper.tasks import Task
 from fouriertree.experiments.store import Record, Store
 

@@ -112,8 +112,6 @@ def product_of(
 
 def perform(task: Task) -> dict[str, Any]:
     """Run a task; its record holds JSON types only."""
-    from fouriertree.experiments.paper import conventional, polynomials
+    from fouriertree.experiments.paper.runs import run_benchmark, run_polynomial
 
-    if task.part == TABLE:
-        return conventional.run_benchmark(task)
-    return polynomials.run_polynomial(task)
+    return run_benchmark(task) if task.part == TABLE else run_polynomial(task)

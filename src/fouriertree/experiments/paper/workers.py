@@ -13,7 +13,7 @@ from typing import Any
 
 from fouriertree import Budget
 from fouriertree.experiments.paper import facts
-from fouriertree.experiments.paper.polynomials import WatchedGP
+from fouriertree.experiments.paper.runs import WatchedGP
 from fouriertree.experiments.paper.tasks import LSP, TABLE, Task, perform, search_of
 from fouriertree.experiments.store import Record, Store
 from fouriertree.experiments.threads import ONE_THREAD
