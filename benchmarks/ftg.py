@@ -19,7 +19,7 @@ from scipy.stats import ks_2samp, mannwhitneyu
 from fouriertree.experiments.bars import Bar, report
 from fouriertree.experiments.paper import authors, facts
 from fouriertree.experiments.paper.agreement import holm
-from fouriertree.experiments.paper.conventional import run_benchmark
+from fouriertree.experiments.paper.runs import run_benchmark
 from fouriertree.experiments.paper.tasks import TABLE, Task
 
 RUNS = 100

@@ -1,7 +1,7 @@
 """Compile the kernels into Numba's cache; otherwise every worker of the first `make test` compiles all of them."""
 
 from fouriertree import SymbolicRegressor
-from fouriertree.experiments.paper.warm import warm
+from fouriertree.experiments.paper.workers import warm
 
 if __name__ == "__main__":
     warm()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fouriertree.experiments.bench.tasks import FILE
+from fouriertree.experiments.bench.plan import FILE
 from fouriertree.experiments.store import Store, append_line, read_lines
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"

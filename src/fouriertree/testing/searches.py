@@ -10,29 +10,20 @@ The search must improve on the problem within some hundred candidates.  Each che
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
 
+from fouriertree.expr import Expression
 from fouriertree.problems import Problem
 from fouriertree.runs.snapshots import from_bytes, to_bytes
-from fouriertree.search import (
-    Accepted,
-    Budget,
-    Event,
-    Finished,
-    Observer,
-    Progress,
-    Resumable,
-    Run,
-    RunState,
-    Search,
-    StopSearch,
-    run,
-)
+from fouriertree.search import Budget, Search
+from fouriertree.search.events import Accepted, Event, Finished, Observer, Progress, StopSearch
+from fouriertree.search.loop import Resumable, Run, RunState, run
 
-Check = Callable[[Search[Any], Problem, np.random.Generator], None]
+Rng = np.random.Generator
+Check = Callable[[Search[Any], Problem, Rng], None]
 BUDGET = Budget(max_traverses=600, target_loss=1e-8)
 
 
@@ -53,18 +44,18 @@ def accepted(events: list[Event]) -> list[Accepted]:
 
 
 def check_loss_strictly_decreases_with_every_accepted_element(
-    search: Search[Any], problem: Problem, rng: np.random.Generator
+    search: Search[Any], problem: Problem, rng: Rng
 ) -> None:
-    losses = [e.progress.loss for e in accepted(_events(search, problem, rng))]
+    losses = [e.progress.loss for e in _accepted(search, problem, _seed(rng))]
     assert len(losses) > 2, "the problem is too hard or too easy for this check"
     assert all(later < earlier for earlier, later in pairwise(losses))
 
 
 def check_every_accepted_combination_has_the_loss_of_its_event(
-    search: Search[Any], problem: Problem, rng: np.random.Generator
+    search: Search[Any], problem: Problem, rng: Rng
 ) -> None:
     target = problem.space.target
-    for event in accepted(_events(search, problem, rng)):
+    for event in _accepted(search, problem, _seed(rng)):
         assert event.coefficients.shape == (len(event.expressions),)
         assert event.expression in event.expressions
         vectors = problem.space.coordinates(event.expressions)
@@ -73,9 +64,7 @@ def check_every_accepted_combination_has_the_loss_of_its_event(
         assert abs(np.linalg.norm(residual) - np.sqrt(event.progress.loss)) <= 1e-12 * size
 
 
-def check_events_are_ordered_and_end_with_finished(
-    search: Search[Any], problem: Problem, rng: np.random.Generator
-) -> None:
+def check_events_are_ordered_and_end_with_finished(search: Search[Any], problem: Problem, rng: Rng) -> None:
     result, events = recorded(search, problem, BUDGET, _seed(rng))
     assert [isinstance(event, Finished) for event in events] == [False] * (len(events) - 1) + [True]
     last = events[-1]
@@ -89,73 +78,50 @@ def check_events_are_ordered_and_end_with_finished(
         assert later.loss <= earlier.loss
 
 
-def check_same_seed_same_run_other_seed_other_run(
-    search: Search[Any], problem: Problem, rng: np.random.Generator
-) -> None:
+def check_same_seed_same_run_other_seed_other_run(search: Search[Any], problem: Problem, rng: Rng) -> None:
     seed = _seed(rng)
-    first, again, other = (
-        [(e.progress, e.expression) for e in accepted(recorded(search, problem, BUDGET, s)[1])]
-        for s in (seed, seed, seed + 1)
-    )
+    first, again, other = (_steps(_accepted(search, problem, s)) for s in (seed, seed, seed + 1))
     assert first == again
     assert first != other
 
 
 def check_a_smaller_budget_gives_a_prefix_of_the_same_run(
-    search: Search[Any], problem: Problem, rng: np.random.Generator
+    search: Search[Any], problem: Problem, rng: Rng
 ) -> None:
     seed = _seed(rng)
-    whole = accepted(recorded(search, problem, BUDGET, seed)[1])
+    whole = _accepted(search, problem, seed)
     limit = int(rng.integers(whole[0].progress.traverses, 400))
     result, events = recorded(search, problem, Budget(limit, target_loss=BUDGET.target_loss), seed)
     part = accepted(events)
-    assert [(e.progress, e.expression) for e in part] == [
-        (e.progress, e.expression) for e in whole[: len(part)]
-    ]
+    assert _steps(part) == _steps(whole[: len(part)])
     assert all(e.progress.traverses >= limit for e in whole[len(part) :])
     if result.reason == "traverses used up":
         assert result.state.progress.traverses >= limit
 
 
-def check_a_target_loss_that_is_met_ends_the_run(
-    search: Search[Any], problem: Problem, rng: np.random.Generator
-) -> None:
+def check_a_target_loss_that_is_met_ends_the_run(search: Search[Any], problem: Problem, rng: Rng) -> None:
     seed = _seed(rng)
-    losses = [e.progress.loss for e in accepted(recorded(search, problem, BUDGET, seed)[1])]
+    losses = [e.progress.loss for e in _accepted(search, problem, seed)]
     wanted = losses[len(losses) // 2]
     result, events = recorded(search, problem, Budget(target_loss=wanted), seed)
     assert result.reason == "target loss reached"
     assert [e.progress.loss for e in accepted(events)] == losses[: len(losses) // 2 + 1]
 
 
-def check_an_observer_can_stop_the_run(
-    search: Search[Any], problem: Problem, rng: np.random.Generator
-) -> None:
-    for reason, exception in (
-        ("enough", StopSearch("enough")),
-        ("stopped by an observer", StopSearch()),
-        ("interrupted", KeyboardInterrupt()),
-    ):
-        seen: list[Accepted] = []
-
-        def stop_at_third(
-            event: Event, exception: BaseException = exception, seen: list[Accepted] = seen
-        ) -> None:
-            if isinstance(event, Accepted):
-                seen.append(event)
-                if len(seen) == 3:
-                    raise exception
-
-        result, events = recorded(search, problem, BUDGET, 0, stop_at_third)
+def check_an_observer_can_stop_the_run(search: Search[Any], problem: Problem, rng: Rng) -> None:
+    exceptions = (StopSearch("enough"), StopSearch(), KeyboardInterrupt())
+    reasons = ("enough", "stopped by an observer", "interrupted")
+    for exception, reason in zip(exceptions, reasons, strict=True):
+        result, events = recorded(search, problem, BUDGET, 0, _raised_at_the_third_element(exception))
         assert result.reason == reason
-        assert accepted(events) == seen
-        assert result.state.progress == seen[-1].progress
+        assert len(accepted(events)) == 3
+        assert result.state.progress == accepted(events)[-1].progress
         assert isinstance(events[-1], Finished)
         assert events[-1].reason == reason
 
 
 def check_a_run_resumes_from_a_snapshot_to_the_same_end(
-    search: Search[Any], problem: Problem, rng: np.random.Generator
+    search: Search[Any], problem: Problem, rng: Rng
 ) -> None:
     if not isinstance(search, Resumable):
         return
@@ -177,9 +143,23 @@ def check_a_run_resumes_from_a_snapshot_to_the_same_end(
 CHECKS: list[Check] = [check for name, check in list(globals().items()) if name.startswith("check_")]
 
 
-def _seed(rng: np.random.Generator) -> int:
+def _seed(rng: Rng) -> int:
     return int(rng.integers(2**31))
 
 
-def _events(search: Search[Any], problem: Problem, rng: np.random.Generator) -> list[Event]:
-    return recorded(search, problem, BUDGET, _seed(rng))[1]
+def _accepted(search: Search[Any], problem: Problem, seed: int) -> list[Accepted]:
+    return accepted(recorded(search, problem, BUDGET, seed)[1])
+
+
+def _steps(events: list[Accepted]) -> list[tuple[Progress, Expression]]:
+    return [(event.progress, event.expression) for event in events]
+
+
+def _raised_at_the_third_element(exception: BaseException) -> Observer:
+    number = count(1)
+
+    def observe(event: Event) -> None:
+        if isinstance(event, Accepted) and next(number) == 3:
+            raise exception
+
+    return observe

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from fouriertree.experiments.bench.tasks import Task
+from fouriertree.experiments.bench.plan import Task
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 

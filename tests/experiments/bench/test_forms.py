@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fouriertree.experiments.bench.cases import Data
-from fouriertree.experiments.bench.forms import has_form
 from fouriertree.experiments.bench.formulas import parse, variables
+from fouriertree.experiments.bench.judge import has_form
 
 
 def recognised(formula, law, X):
@@ -31,6 +31,8 @@ GAS = np.random.default_rng(0).uniform(20.0, 400.0, (30, 3))
         ("x1/(12.2*x2/x0)", "power 1 1 -1", GAS, True),
         ("0.0821*x0/x2", "power 1 1 -1", GAS, False),
         ("17.0", "power 1 1 -1", GAS, False),
+        ("log(7/x0^2)", "log-power -2", AXES, True),
+        ("7/x0^2", "log-power -2", AXES, False),
         ("0.39 + 0.3*2^x0", "exponential 0.6931471805599453", ORBITS, True),
         ("0.4 + exp(0.68*x0 - 1.1)", "exponential 0.6931471805599453", ORBITS, True),
         ("0.4 + exp(0.9*x0 - 1.1)", "exponential 0.6931471805599453", ORBITS, False),

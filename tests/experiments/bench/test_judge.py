@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from fouriertree.experiments.bench import judge
-from fouriertree.experiments.bench.cases import Data
-from fouriertree.experiments.bench.disguise import Disguise
+from fouriertree.experiments.bench.cases import Data, Disguise
 from fouriertree.experiments.bench.formulas import evaluate, parse, variables
 from fouriertree.experiments.bench.suites import load
 

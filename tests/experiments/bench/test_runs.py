@@ -60,7 +60,7 @@ def test_a_worker_recovers_an_easy_law(task):
 
 
 def test_a_worker_is_killed_at_its_time_limit_and_the_reason_is_recorded(task, monkeypatch):
-    monkeypatch.setattr(runs, "START_LIMIT", 0.01)
+    monkeypatch.setitem(runs.LIMITS, "ready", 0.01)
     record = runs.perform(task(system="ours"), None, runs.Workers())
     assert record["failed"].startswith("ended with status -9 before it was ready")
 

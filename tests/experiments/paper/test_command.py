@@ -8,8 +8,8 @@ import pytest
 
 from fouriertree.experiments.paper import facts
 from fouriertree.experiments.paper.experiment import Experiment
-from fouriertree.experiments.paper.tasks import Task
-from fouriertree.experiments.paper.workers import here, in_processes
+from fouriertree.experiments.paper.tasks import Task, perform
+from fouriertree.experiments.paper.workers import in_processes
 from fouriertree.experiments.store import Store
 
 ARTEFACTS = (
@@ -74,10 +74,9 @@ def test_the_geometry_alone_needs_no_runs(invoke):
 
 def test_ctrl_c_keeps_finished_runs_and_reports_how_to_resume(invoke, monkeypatch):
     def interrupted(tasks, jobs):
-        for i, result in enumerate(here(tasks)):
-            if i == 3:
-                raise KeyboardInterrupt
-            yield result
+        for task in tasks[:3]:
+            yield task, perform(task)
+        raise KeyboardInterrupt
 
     monkeypatch.setattr("fouriertree.experiments.paper.experiment.in_processes", interrupted)
     result = invoke("paper", "--runs", 1, "--only", "table", "-o", "out")
@@ -89,7 +88,7 @@ def test_ctrl_c_keeps_finished_runs_and_reports_how_to_resume(invoke, monkeypatc
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_results_do_not_depend_on_the_number_of_processes(jobs):
     tasks = [Task("table", a, "koza2", s) for a in ("FTG", "(1+lambda)-GP", "Canonical-GP") for s in (0, 1)]
-    alone = {task: {**record, "seconds": 0} for task, record in here(tasks)}
+    alone = {task: {**perform(task), "seconds": 0} for task in tasks}
     assert {task: {**record, "seconds": 0} for task, record in in_processes(tasks, jobs)} == alone
 
 

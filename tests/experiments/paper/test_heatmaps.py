@@ -3,7 +3,7 @@
 import numpy as np
 
 from fouriertree.experiments.paper import facts
-from fouriertree.experiments.paper.heatmaps import draw, median_ratio, rate_difference
+from fouriertree.experiments.paper.figures import draw_heatmaps, median_ratio, rate_difference
 
 
 def cell(grid, problem, exponent):
@@ -45,6 +45,6 @@ def test_the_figure_is_written_as_png_and_svg(tmp_path):
     ours = published.replace({"algorithm": {"FTG": "Orthonormal-FTG"}})
     import pandas as pd
 
-    draw(pd.concat([published, ours[ours.algorithm == "Orthonormal-FTG"]]), tmp_path)
+    draw_heatmaps(pd.concat([published, ours[ours.algorithm == "Orthonormal-FTG"]]), tmp_path)
     assert (tmp_path / "heatmaps.png").read_bytes().startswith(b"\x89PNG")
     assert b"<svg" in (tmp_path / "heatmaps.svg").read_bytes()[:2000]

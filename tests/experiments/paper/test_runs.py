@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from fouriertree.experiments.paper import conventional, facts, lsp
-from fouriertree.experiments.paper.conventional import Record, met, run_benchmark
+from fouriertree.experiments.paper import facts, lsp, runs
 from fouriertree.experiments.paper.exact import exact_loss, integer_polynomial
-from fouriertree.experiments.paper.polynomials import WatchedGP, shape_of_sum
+from fouriertree.experiments.paper.runs import Record, WatchedGP, met, run_benchmark, shape_of_sum
 from fouriertree.experiments.paper.tasks import Task, perform, search_of
 from fouriertree.expr.generate import RampedHalfAndHalf
 from fouriertree.expr.polynomial import normal_form
@@ -49,7 +48,7 @@ def test_tolerances_first_met_by_the_last_basis_before_the_budget_is_exhausted_a
     monkeypatch,
 ):
     tight = Budget(300, target_loss=1e-8)
-    monkeypatch.setitem(conventional.BUDGETS, "table", tight)
+    monkeypatch.setitem(runs.BUDGETS, "table", tight)
     lost = 0
     for seed in range(12):
         task, record = Task("table", "FTG", "nguyen4", seed), Record()

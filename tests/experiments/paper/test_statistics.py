@@ -8,7 +8,7 @@ import pytest
 
 from fouriertree.experiments.paper import facts
 from fouriertree.experiments.paper.statistics import REACHED, errors, summary, table
-from fouriertree.experiments.paper.table import as_csv, as_latex, as_markdown, with_test_errors
+from fouriertree.experiments.paper.table import as_csv, as_latex, published, with_test_errors
 
 
 def test_statistics_are_those_of_the_successful_runs_only():
@@ -67,7 +67,7 @@ def test_the_table_has_the_published_columns_and_the_fifth_algorithm_in_every_ce
 
 def test_markdown_and_latex_show_every_cell_with_its_test_error():
     full = with_test_errors(table(runs_frame()), runs_frame())
-    text = as_markdown(full)
+    text = published(full).markdown()
     assert len(text.splitlines()) == 2 + 405
     assert (
         "| 1e-08 | nguyen8 | Orthonormal-FTG | 101.0 | 0.8 | 0.5 | 100.5 | 101.0 | 101.5 | 100 | 4.0e+00 |"

@@ -16,14 +16,13 @@ from fouriertree.cli.output import progress_bar, say
 from fouriertree.errors import unwritable
 
 if TYPE_CHECKING:
-    from fouriertree.experiments.bench.plan import Plan
-    from fouriertree.experiments.bench.tasks import Task
+    from fouriertree.experiments.bench.plan import Plan, Task
     from fouriertree.experiments.store import Store
 
 
 def results(plan: Plan, folder: Path, jobs: int) -> list[dict[str, Any]]:
     """The results of all fits: those in the folder, and the missing ones after they have been run."""
-    from fouriertree.experiments.bench.tasks import FILE
+    from fouriertree.experiments.bench.plan import FILE
     from fouriertree.experiments.store import Store
 
     try:

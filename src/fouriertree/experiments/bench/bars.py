@@ -19,12 +19,9 @@ def bars(records: Records) -> list[Bar]:
     return [*rates(records), *measurements(records), *blackbox(records), *speed(records)]
 
 
-def chosen(records: Records, suite: str, system: str, noise: float | None = None) -> list[Record]:
-    return [
-        r
-        for r in records
-        if r["suite"] == suite and r["system"] == system and (noise is None or r["noise"] == noise)
-    ]
+def chosen(records: Records, suite: str, system: str, noise: float = 0.0) -> list[Record]:
+    wanted = (suite, system, noise)
+    return [r for r in records if (r["suite"], r["system"], r["noise"]) == wanted]
 
 
 def rate(records: Records) -> float:
@@ -42,14 +39,14 @@ def rates(records: Records) -> Iterator[Bar]:
             for peer in PEERS:
                 if theirs := chosen(records, suite, peer, noise):
                     yield Bar(f"{name}-above-{peer}", rate(ours), rate(theirs), ">")
-    if ours := chosen(records, STROGATZ, OURS, 0.0):
+    if ours := chosen(records, STROGATZ, OURS):
         yield Bar("strogatz-solved", rate(ours), 100.0)
 
 
 def measurements(records: Records) -> Iterator[Bar]:
     """Measured quantities whose law has a known form."""
     laws = facts("tables")[FIRST_PRINCIPLES]["laws"]
-    ours = [r for r in chosen(records, FIRST_PRINCIPLES, OURS, 0.0) if r["case"] in laws]
+    ours = [r for r in chosen(records, FIRST_PRINCIPLES, OURS) if r["case"] in laws]
     for case in laws:
         if found := [r for r in ours if r["case"] == case]:
             yield Bar(case.replace("_", "-"), rate(found), 100.0)
@@ -57,16 +54,16 @@ def measurements(records: Records) -> Iterator[Bar]:
 
 def blackbox(records: Records) -> Iterator[Bar]:
     """Accuracy and size against the most accurate peer, and accuracy against the linear baseline."""
-    ours = chosen(records, BLACKBOX, OURS, 0.0)
+    ours = chosen(records, BLACKBOX, OURS)
     if not ours:
         return
-    peers = {peer: found for peer in PEERS if (found := chosen(records, BLACKBOX, peer, 0.0))}
+    peers = {peer: found for peer in PEERS if (found := chosen(records, BLACKBOX, peer))}
     if peers:
         best = max(peers.values(), key=middle_r2)
         yield Bar("blackbox-r2-against-best-peer", middle_r2(ours), middle_r2(best) - 0.005)
         yield Bar("blackbox-size-against-best-peer", middle(ours, "size"), 0.5 * middle(best, "size"), "<=")
     yield Bar("blackbox-worst-r2", min(r2(r) for r in ours), -1.0)
-    linear = {(r["case"], r["seed"]): r2(r) for r in chosen(records, BLACKBOX, LINEAR, 0.0)}
+    linear = {(r["case"], r["seed"]): r2(r) for r in chosen(records, BLACKBOX, LINEAR)}
     gains = [r2(r) - linear[r["case"], r["seed"]] for r in ours if (r["case"], r["seed"]) in linear]
     if gains:
         yield Bar("blackbox-worst-against-linear", min(gains), -0.02)

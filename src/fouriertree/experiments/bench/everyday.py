@@ -7,7 +7,7 @@ variables.  There are one to five variables, all uniform in [0.5, 4], and std(te
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -29,8 +29,7 @@ COEFFICIENTS, INNER_CONSTANTS = (0.3, 5.0), (0.3, 3.0)
 VARIABLES, FACTORS = (0.2, 0.4, 0.25, 0.075, 0.075), (0.4, 0.5, 0.1)
 
 #: text and values of a factor
-Family = tuple[str, Callable[[Array, float], Array]]
-FAMILIES: Mapping[str, Family] = {
+FAMILIES: dict[str, tuple[str, Callable[[Array, float], Array]]] = {
     "x": ("*{x}", lambda x, a: x),
     "x²": ("*{x}**2", lambda x, a: x**2),
     "1/x": ("/{x}", lambda x, a: 1.0 / x),
@@ -114,13 +113,10 @@ def generate(seed: int, index: int) -> Law:
     n_variables, n_terms = 1 + int(rng.choice(len(VARIABLES), p=VARIABLES)), int(rng.integers(2, 4))
     while True:
         law = Law(n_variables, tuple(draw_term(n_variables, rng) for _ in range(n_terms)))
-        if proper(law) and law.spreads(sample(law, rng)).min() >= SPREAD_OF_SAMPLE:
-            return law
-
-
-def sample(law: Law, rng: np.random.Generator) -> Array:
-    """Rows from the law's box: (SAMPLE, n_variables)."""
-    return rng.uniform(LOW, HIGH, (SAMPLE, law.n_variables))
+        if proper(law):
+            X = rng.uniform(LOW, HIGH, (SAMPLE, n_variables))
+            if law.spreads(X).min() >= SPREAD_OF_SAMPLE:
+                return law
 
 
 def draw_term(n_variables: int, rng: np.random.Generator) -> Term:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-Symbols = Mapping[str, Any]
 
 #: gplearn treats smaller arguments as zero
 GUARD = 0.001
@@ -22,16 +21,11 @@ def variables(lows: Sequence[float]) -> list[Any]:
     """
     import sympy
 
-    return [sympy.Symbol(f"x{j}", **sign(low)) for j, low in enumerate(lows)]
+    signs = ("positive" if low > 0.0 else "nonnegative" if low == 0.0 else "real" for low in lows)
+    return [sympy.Symbol(f"x{j}", **{sign: True}) for j, sign in enumerate(signs)]
 
 
-def sign(low: float) -> dict[str, bool]:
-    if low > 0.0:
-        return {"positive": True}
-    return {"nonnegative": True} if low == 0.0 else {"real": True}
-
-
-def parse(text: str, symbols: Symbols) -> Any:
+def parse(text: str, symbols: Mapping[str, Any]) -> Any:
     """The SymPy expression of a formula, with `symbols` by name and the function names that the systems print.
 
     >>> import sympy

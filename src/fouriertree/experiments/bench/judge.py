@@ -1,4 +1,4 @@
-"""Criteria of recovery: SRBench's symbolic criterion, and two numerical ones.
+"""Criteria of recovery: SRBench's symbolic criterion, and numerical ones.
 
 `symbolic`
     SRBench's criterion: after simplification and rounding, model − truth is a constant, or model/truth is a constant
@@ -11,6 +11,9 @@
 `equivalent`
     On points of a box 10 % wider on either side than the data, computed with 30 digits, model − truth is constant to
     1e-9 of the truth's standard deviation, or model/truth to 1e-9.  It accepts forms that SymPy cannot unify.
+`has_form`
+    The form of the law of a measured quantity, up to constants of nature and units: checked by the differential
+    equation that characterises it, and so independent of how an expression is written and of simplification.
 """
 
 from __future__ import annotations
@@ -18,10 +21,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import mpmath
 import numpy as np
+import sympy
 
-from fouriertree.experiments.bench.cases import Array, Data
-from fouriertree.experiments.bench.formulas import GUARD, evaluate
+from fouriertree.experiments.bench.cases import Data
+from fouriertree.experiments.bench.formulas import GUARD, Array, evaluate
 from fouriertree.experiments.bench.rounding import DECIMALS, Units, as_they_are, in_forms, simplified
 
 EXACT, EXACT_WITH_NOISE, EQUIVALENT = 1e-6, 1e-3, 1e-9
@@ -33,6 +38,11 @@ POINTS, DIGITS = 200, 30
 FAR_OFF, FAR_OFF_ROUNDED = 0.02, 0.003
 #: smaller coefficients are zero to `DECIMALS` decimals
 SMALL = 0.5 * 10**-DECIMALS
+#: relative tolerance of a rate in an exponent
+RATE = 0.1
+#: tolerance of a logarithmic derivative that should be constant, which allows for rounded constants
+STRAY = 1e-3
+FORM_POINTS = 100
 
 
 def r2(y: Array, predicted: Array) -> float:
@@ -74,15 +84,15 @@ def shifted_or_scaled(m: Sequence[Any], t: Sequence[Any], tolerance: float) -> b
     >>> shifted_or_scaled([3.0, 4.0, 6.0], [1.0, 2.0, 4.0], 1e-9), shifted_or_scaled([2.0, 8.0], [1.0, 4.0], 1e-9)
     (True, True)
     """
-    n = len(t)
-    mean, shift = sum(t) / n, sum(a - b for a, b in zip(m, t, strict=True)) / n
+    n, pairs = len(t), list(zip(m, t, strict=True))
+    mean, shift = sum(t) / n, sum(a - b for a, b in pairs) / n
     deviation = (sum((b - mean) ** 2 for b in t) / n) ** 0.5
-    if max(abs(a - b - shift) for a, b in zip(m, t, strict=True)) <= tolerance * deviation:
+    if max(abs(a - b - shift) for a, b in pairs) <= tolerance * deviation:
         return True
     square = sum(b * b for b in t)
-    factor = sum(a * b for a, b in zip(m, t, strict=True)) / square if square else 0
+    factor = sum(a * b for a, b in pairs) / square if square else 0
     rms = abs(factor) * (square / n) ** 0.5
-    return bool(rms > 0 and max(abs(a - factor * b) for a, b in zip(m, t, strict=True)) <= tolerance * rms)
+    return bool(rms > 0 and max(abs(a - factor * b) for a, b in pairs) <= tolerance * rms)
 
 
 def around(data: Data) -> Array:
@@ -96,9 +106,6 @@ def around(data: Data) -> Array:
 
 def precise(formula: Any, symbols: Sequence[Any], points: Array) -> list[Any]:
     """Values with 30 digits; None where there is no finite real one."""
-    import mpmath
-    import sympy
-
     guard = {"guarded": lambda a, guard, otherwise: a if abs(guard) > GUARD else otherwise}
     function = sympy.lambdify(list(symbols), formula, modules=[guard, "mpmath"])
     values: list[Any] = []
@@ -133,21 +140,17 @@ def near(model: Any, truth: Any, symbols: Sequence[Any], points: Array, toleranc
     """A necessary condition of the criterion, checked by values."""
     m, t = (evaluate(formula, symbols, points) for formula in (model, truth))
     good = np.isfinite(m) & np.isfinite(t)
-    return bool(
-        good.sum() >= POINTS // 4 and shifted_or_scaled(m[good].tolist(), t[good].tolist(), tolerance)
-    )
+    enough = bool(good.sum() >= POINTS // 4)
+    return enough and shifted_or_scaled(m[good].tolist(), t[good].tolist(), tolerance)
 
 
 def same_law(model: Any, truth: Any, small: float = 0.0) -> bool:
     """Whether model − truth is a constant up to terms with `small` coefficients, or model/truth is one but not zero.
 
-    >>> import sympy
     >>> x = sympy.Symbol("x")
     >>> same_law(x**2 + 3, x**2), same_law(2 * sympy.sin(x), sympy.sin(x)), same_law(x, x**2)
     (True, True, False)
     """
-    import sympy
-
     if not model.free_symbols or truth == 0:
         return False
     difference = without_small_terms(sympy.expand(model - truth), small)
@@ -161,11 +164,42 @@ def same_law(model: Any, truth: Any, small: float = 0.0) -> bool:
 
 def without_small_terms(formula: Any, small: float) -> Any:
     """The sum without terms whose coefficient is below `small`: SRBench rounds the difference once more."""
-    import sympy
-
     terms = sympy.Add.make_args(formula)
     return sympy.Add(*(term for term in terms if abs(term.as_coeff_Mul()[0]) >= small))
 
 
 def constant(formula: Any) -> bool:
     return bool(not formula.free_symbols and formula.is_finite is not False and formula.is_real is not False)
+
+
+# Forms of measured laws ----------------------------------------------------------------------------------------------
+def has_form(formula: Any, data: Data) -> bool:
+    """Whether an expression has the form `data.law`, whose constants are the exponents eⱼ or the rate k.
+
+    power: c·Π xⱼ^eⱼ, characterised by xⱼ·∂f/∂xⱼ = eⱼ·f for every j.
+    log-power: log(c·Π xⱼ^eⱼ), for a quantity recorded as a logarithm, characterised by xⱼ·∂f/∂xⱼ = eⱼ for every j.
+    exponential: a + b·exp(k·x), characterised by f″/f′ = k, which may differ from the law's by 10 %.
+    """
+    assert data.law is not None
+    kind, *texts = data.law.split()
+    constants, points = np.array(texts, dtype=np.float64), between(data.X)
+    values, *slopes = (
+        evaluate(f, data.symbols, points) for f in (formula, *(sympy.diff(formula, x) for x in data.symbols))
+    )
+    with np.errstate(all="ignore"):
+        if kind == "exponential":
+            curvature = evaluate(sympy.diff(formula, data.symbols[0], 2), data.symbols, points)
+            return is_steady(curvature / slopes[0], constants[0])
+        found = points.T * np.array(slopes) / (values if kind == "power" else 1.0)
+    return bool(np.all(np.abs(found - constants[:, None]) <= STRAY))
+
+
+def is_steady(rates: Array, rate: float) -> bool:
+    """Whether rates at all points are the same, and near that of the law."""
+    return bool(np.ptp(rates) <= STRAY * rate and abs(rates.mean() - rate) <= RATE * rate)
+
+
+def between(X: Array) -> Array:
+    """Uniform points from the lower quartile to the maximum of each feature; outliers such as −1000 lie below."""
+    rng = np.random.default_rng(0)
+    return rng.uniform(np.quantile(X, 0.25, axis=0), X.max(axis=0), (FORM_POINTS, X.shape[1]))

@@ -29,7 +29,8 @@ def facts(name: str) -> dict[str, Any]:
 def case_names(suite: str, folder: Path | None = None) -> list[str]:
     """Names of the cases of a suite; `folder` holds the tables of the suite "folder"."""
     if suite == FOLDER:
-        return sorted(case_name(path) for path in folder.iterdir() if is_table(path)) if folder else []
+        files = [path for path in folder.iterdir() if path.is_file()] if folder else []
+        return sorted(case_name(p) for p in files if p.name.lower().removesuffix(".gz").endswith(TABLES))
     if suite in MEASURED:
         return list(facts("tables")[suite]["cases"])
     if suite == STROGATZ:
@@ -44,10 +45,6 @@ def case_name(path: Path) -> str:
     ('line', 'line.parquet')
     """
     return path.stem if path.suffix == ".csv" else path.name
-
-
-def is_table(path: Path) -> bool:
-    return path.is_file() and path.name.lower().removesuffix(".gz").endswith(TABLES)
 
 
 def folder_table(folder: Path, case: str) -> Path:

@@ -3,21 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from fouriertree.experiments.bench.names import (
-    EVERYDAY,
-    FOLDER,
-    MEASURED,
-    NOISY,
-    case_names,
-    generated_law,
-    generated_name,
-    quick_names,
-)
+from fouriertree.experiments.bench import names
+from fouriertree.experiments.bench.names import generated_law
 from fouriertree.experiments.bench.systems import LINEAR
-from fouriertree.experiments.bench.tasks import Task
+
+#: the file of all records
+FILE = "results.jsonl"
+
+
+@dataclass(frozen=True)
+class Task:
+    """One fit of one system to one case: everything that a result depends on."""
+
+    suite: str
+    case: str
+    noise: float
+    system: str
+    seed: int
+    disguise: bool
+    seconds: float
+    rows: int
+
+    @property
+    def key(self) -> str:
+        disguise = "disguised" if self.disguise else "plain"
+        return (
+            f"{self.suite}/{self.case} noise {self.noise:g} {self.system} seed {self.seed} {disguise} "
+            f"{self.seconds:g} s {self.rows} rows"
+        )
+
+    @property
+    def file(self) -> str:
+        return FILE
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -47,11 +71,11 @@ class Plan:
 
     def names_of(self, suite: str) -> list[str]:
         """The cases of a suite, with the generated laws that `cases` names."""
-        if suite != EVERYDAY:
-            return case_names(suite, self.folder)
-        generated = [generated_name(self.generator_seed, k) for k in range(self.generate)]
+        if suite != names.EVERYDAY:
+            return names.case_names(suite, self.folder)
+        generated = [names.generated_name(self.generator_seed, k) for k in range(self.generate)]
         named = [name for name in dict.fromkeys(self.cases) if generated_law(name) and name not in generated]
-        return [*(generated or case_names(suite)), *named]
+        return [*(generated or names.case_names(suite)), *named]
 
     def chosen_cases(self) -> list[tuple[str, str]]:
         """The cases that were asked for."""
@@ -59,30 +83,27 @@ class Plan:
         if self.cases:
             return [(suite, name) for suite, name in every if name in self.cases]
         if self.quick:
-            return [case for case in every if self.in_short_list(*case)]
+            # User tables and generated laws are always kept.
+            return [
+                (suite, name)
+                for suite, name in every
+                if suite == names.FOLDER or generated_law(name) or name in names.quick_names(suite)
+            ]
         return every
 
-    def in_short_list(self, suite: str, name: str) -> bool:
-        """Whether `quick` keeps a case; it always keeps user tables and generated laws."""
-        return suite == FOLDER or generated_law(name) is not None or name in quick_names(suite)
-
     def tasks(self) -> list[Task]:
-        """All fits, case by case, so that an interrupted benchmark compares the systems on the same cases."""
+        """All fits, case by case, so that an interrupted benchmark compares the systems on the same cases.
+
+        No noise is added to tables of measurements; tables without a known law also have the linear baseline.
+        """
+        measured = (*names.MEASURED, names.FOLDER)
         return [
             Task(suite, case, noise, system, seed, self.disguise, self.seconds, self.rows)
             for suite, case in self.chosen_cases()
-            for noise in self.noises_of(suite)
+            for noise in dict.fromkeys([0.0] if suite in measured else self.noises)
             for seed in dict.fromkeys(self.seeds)
-            for system in self.systems_of(suite)
+            for system in dict.fromkeys([*self.systems, LINEAR] if suite in names.NOISY else self.systems)
         ]
 
-    def noises_of(self, suite: str) -> list[float]:
-        """No noise is added to tables of measurements."""
-        return [0.0] if suite in (*MEASURED, FOLDER) else list(dict.fromkeys(self.noises))
-
-    def systems_of(self, suite: str) -> list[str]:
-        """The linear baseline is added for tables without a known law."""
-        return list(dict.fromkeys([*self.systems, LINEAR] if suite in NOISY else self.systems))
-
     def folder_of(self, task: Task) -> Path | None:
-        return self.folder if task.suite == FOLDER else self.data
+        return self.folder if task.suite == names.FOLDER else self.data

@@ -6,20 +6,18 @@ constants of different arrangements differ, so each expression is also brought t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import sympy
 
-from fouriertree.experiments.bench.cases import Array, Data
-from fouriertree.experiments.bench.formulas import size
+from fouriertree.experiments.bench.cases import Data
+from fouriertree.experiments.bench.formulas import Array, size
 
 DECIMALS, SIGNIFICANT = 3, 4
 #: SymPy takes minutes to simplify larger expressions and seldom changes them
 LARGEST = 120
-
-Rounding = Callable[[Any], float]
-Pair = tuple[Any, Any]
 
 
 def decimals(value: Any) -> float:
@@ -30,16 +28,13 @@ def significant(value: Any) -> float:
     return float(f"{float(value):.{SIGNIFICANT}g}")
 
 
-def rounded(formula: Any, rounding: Rounding) -> Any:
+def rounded(formula: Any, rounding: Callable[[Any], float]) -> Any:
     """The expression with every constant that is not an integer rounded, as an exact fraction.
 
-    >>> import sympy
     >>> x = sympy.Symbol("x")
     >>> rounded(sympy.pi * x**2.00001 + 1e-5 * x, decimals)
     1571*x**2/500
     """
-    import sympy
-
     numeric = decimal(formula)
     constants = {value: sympy.Rational(repr(rounding(value))) for value in numeric.atoms(sympy.Float)}
     return numeric.xreplace(constants)
@@ -54,8 +49,6 @@ def decimal(formula: Any) -> Any:
 
 def simplified(formula: Any) -> Any:
     """SymPy's simplified form, unless it has more nodes than the expression."""
-    import sympy
-
     nodes = size(formula)
     if nodes > LARGEST:
         return formula
@@ -63,31 +56,21 @@ def simplified(formula: Any) -> Any:
     return simple if size(simple) <= nodes else formula
 
 
-def as_they_are(model: Any, truth: Any) -> Iterator[Pair]:
+def as_they_are(model: Any, truth: Any) -> Iterator[list[Any]]:
     """Model and truth simplified and with rounded constants: three decimals as in SRBench, four significant digits."""
     simple = [simplified(formula) for formula in (model, truth)]
     for rounding in (decimals, significant):
-        yield pair(simple, rounding)
+        yield [rounded(formula, rounding) for formula in simple]
 
 
-def in_forms(model: Any, truth: Any) -> Iterator[Pair]:
+def in_forms(model: Any, truth: Any) -> Iterator[list[Any]]:
     """Model and truth with three decimals in one form after the other; lazily, because forms are expensive."""
-    for form in (as_it_stands, simplified, expanded, monic):
-        yield pair([form(formula) for formula in (model, truth)], decimals)
-
-
-def pair(formulas: Sequence[Any], rounding: Rounding) -> Pair:
-    model, truth = (rounded(formula, rounding) for formula in formulas)
-    return model, truth
-
-
-def as_it_stands(formula: Any) -> Any:
-    return formula
+    forms: tuple[Callable[[Any], Any], ...] = (lambda formula: formula, simplified, expanded, monic)
+    for form in forms:
+        yield [rounded(form(formula), decimals) for formula in (model, truth)]
 
 
 def expanded(formula: Any) -> Any:
-    import sympy
-
     return formula if size(formula) > LARGEST else sympy.expand(formula)
 
 
@@ -104,8 +87,6 @@ class Units:
 
     def of_formula(self, formula: Any) -> Any:
         """The expression for features and target in these units."""
-        import sympy
-
         ten = sympy.Integer(10)
         scaled = {s: s * ten**power for s, power in zip(self.symbols, self.columns, strict=True)}
         return formula.subs(scaled, simultaneous=True) / ten**self.target
@@ -129,7 +110,6 @@ def power_of_ten(values: Array, low: int, high: int) -> int:
 def monic(formula: Any) -> Any:
     """The expression with every sum divided by its leading coefficient, and without the overall factor.
 
-    >>> import sympy
     >>> x, y = sympy.symbols("x y", positive=True)
     >>> monic(3.0 * sympy.sqrt(4.0 * x + 8.0) / (2.0 * y + 1.0))
     sqrt(x + 2.0)/(y + 0.5)
@@ -139,8 +119,6 @@ def monic(formula: Any) -> Any:
 
 def split(formula: Any) -> tuple[Any, Any]:
     """(c, b) with formula = c·b, where b is monic."""
-    import sympy
-
     if formula.is_number:
         return formula, sympy.Integer(1)
     if formula.is_Mul:
@@ -166,8 +144,6 @@ def inside(argument: Any) -> Any:
 
 
 def split_sum(formula: Any) -> tuple[Any, Any]:
-    import sympy
-
     parts = [split(term) for term in formula.args]
     leading = min((part for part in parts if not part[1].is_number), key=lambda part: shape(part[1]))
     first = leading[0]
@@ -184,7 +160,5 @@ def split_power(base: Any, exponent: Any) -> tuple[Any, Any]:
 
 def shape(formula: Any) -> tuple[int, str]:
     """A sort key of terms that does not depend on their constants."""
-    import sympy
-
     blank = formula.xreplace({value: sympy.Integer(1) for value in formula.atoms(sympy.Float)})
     return size(blank), str(blank)

@@ -15,28 +15,21 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from fouriertree.experiments.bench.plan import Task
 from fouriertree.experiments.bench.systems import LINEAR
-from fouriertree.experiments.bench.tasks import STAGES, Task
 from fouriertree.experiments.bench.worker import stages
 from fouriertree.experiments.store import Record, Store
 from fouriertree.experiments.threads import ONE_THREAD
 
-#: seconds for imports, compilation and the warm-up; for the test set; for the structure, whose fits have a shorter
-#: limit; for the symbolic criterion; for the size
-START_LIMIT, MEASURE_LIMIT, STRUCTURE_LIMIT, JUDGE_LIMIT, SIZE_LIMIT = 240.0, 60.0, 60.0, 60.0, 10.0
+#: seconds after which a process is killed, by stage: imports, compilation and warm-up; the fit, besides twice its time
+#: limit; measures on the test set; structural recovery, whose fits have a shorter limit; symbolic criterion; size
+LIMITS = {"ready": 240.0, "fitted": 30.0, "measured": 60.0, "structured": 60.0, "judged": 60.0, "sized": 10.0}
 #: fields of a record where SymPy was out of time
 UNDECIDED: dict[str, Record] = {
     "structured": {"structure": False, "symbolic": False},
     "judged": {"symbolic": False},
     "sized": {},
 }
-
-
-def limits(task: Task) -> dict[str, float]:
-    """Seconds after which a process is killed, by stage."""
-    fit_limit = 2.0 * task.seconds + 30.0
-    after = (MEASURE_LIMIT, STRUCTURE_LIMIT, JUDGE_LIMIT, SIZE_LIMIT)
-    return dict(zip(STAGES, (START_LIMIT, fit_limit, *after), strict=True))
 
 
 class Workers:
@@ -73,14 +66,10 @@ def environment() -> dict[str, str]:
 
 
 def perform(task: Task, folder: Path | None, workers: Workers) -> Record:
-    """The record of a task; a linear model is fitted in this process, because starting another takes longer."""
-    if task.system == LINEAR:
-        return {name: value for stage in stages(task, folder) for name, value in stage.items()}
-    return perform_in_worker(task, folder, workers)
-
-
-def perform_in_worker(task: Task, folder: Path | None, workers: Workers) -> Record:
     """The record of a task, from a worker that is killed when a stage exceeds its limit."""
+    if task.system == LINEAR:
+        # In this process, because starting another takes longer.
+        return {name: value for stage in stages(task, folder) for name, value in stage.items()}
     job = {**task.to_json(), "folder": str(folder.resolve()) if folder else None}
     record: Record = {}
     with tempfile.TemporaryFile() as stderr, workers.start(stderr) as process:
@@ -89,7 +78,8 @@ def perform_in_worker(task: Task, folder: Path | None, workers: Workers) -> Reco
         with suppress(BrokenPipeError):
             process.stdin.write(json.dumps(job))
             process.stdin.close()
-        for stage, limit in limits(task).items():
+        limits = LIMITS | {"fitted": LIMITS["fitted"] + 2.0 * task.seconds}
+        for stage, limit in limits.items():
             line = read_line(process, limit)
             record |= json.loads(line) if line else missing(stage, limit, process, stderr)
             if not line or "failed" in record:

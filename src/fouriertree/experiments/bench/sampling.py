@@ -1,4 +1,4 @@
-"""Sampling of rows: uniform boxes, log-uniform magnitudes, grids, tables."""
+"""Sampling of rows: uniform boxes, log-uniform magnitudes, grids, trajectories, tables."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from fouriertree.errors import InputError
-from fouriertree.experiments.bench.cases import Array
+from fouriertree.experiments.bench.formulas import Array
 
+Values = Callable[[Array], Array]  #: of rows (n_rows, n_features)
 #: SRSD redraws rows whose target exceeds float32
 LARGEST = float(np.finfo(np.float32).max)
-#: fraction of the rows of a table in the training set
-TRAIN_SHARE = 0.75
+#: trajectories of a system, states of each, and seconds between states
+TRAJECTORIES, STATES, STEP = 4, 100, 0.1
 #: fewest rows of a user table, so that there is a test set
 FEWEST_ROWS = 8
 
@@ -59,9 +60,7 @@ def number(text: str) -> float:
     return float(sympy.sympify(text))
 
 
-def box(
-    ranges: Sequence[Range], rows: int, target: Callable[[Array], Array], rng: np.random.Generator
-) -> Array:
+def box(ranges: Sequence[Range], rows: int, target: Values, rng: np.random.Generator) -> Array:
     """Rows of independent features, (rows, n_features); a row whose target is not finite in float32 is redrawn."""
     kept = np.empty((0, len(ranges)))
     while len(kept) < rows:
@@ -86,11 +85,39 @@ def by_spec(spec: dict[str, Sequence[float]], columns: int, rng: np.random.Gener
     return np.stack(np.meshgrid(*[axis] * columns, indexing="ij"), axis=-1).reshape(-1, columns)
 
 
-def split(rows: int, rng: np.random.Generator) -> tuple[Any, Any]:
-    """Indices of the training set, 75 %, and of the test set, 25 %."""
-    order = rng.permutation(rows)
-    cut = round(TRAIN_SHARE * rows)
-    return np.sort(order[:cut]), np.sort(order[cut:])
+def simulate(slopes: Values, start: Sequence[Any], rng: np.random.Generator) -> Array:
+    """States (x, y) at steps of 0.1 s along four trajectories: (400, 2).  `slopes` maps states to derivatives."""
+    from scipy.integrate import solve_ivp
+
+    times = STEP * np.arange(STATES)
+
+    def path(point: Array) -> Any:
+        solved = solve_ivp(
+            lambda _, state: slopes(state[None, :])[0],
+            (0.0, times[-1]),
+            point,
+            t_eval=times,
+            rtol=1e-9,
+            atol=1e-12,
+        )
+        return solved.y.T
+
+    return np.vstack([path(point) for point in starting_points(start, rng)])
+
+
+def starting_points(start: Sequence[Any], rng: np.random.Generator) -> Array:
+    """The four starting points as given, or drawn from a distribution per state."""
+    if not isinstance(start[0], str):
+        return np.asarray(start, dtype=np.float64)
+    return np.column_stack([four_values(law, rng) for law in start])
+
+
+def four_values(law: str, rng: np.random.Generator) -> Array:
+    """Of "uniform low high" or "normal mean power"; a power in dBW is a variance of 10^(power/10)."""
+    kind, *constants = law.split()
+    a, b = map(number, constants)
+    uniform = kind == "uniform"
+    return rng.uniform(a, b, TRAJECTORIES) if uniform else rng.normal(a, 10 ** (b / 20), TRAJECTORIES)
 
 
 def own_table(path: Path) -> tuple[Array, Array]:

@@ -9,26 +9,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import sympy
 
-from fouriertree.experiments.bench.cases import Array, Data
-from fouriertree.experiments.bench.formulas import compiled, size
+from fouriertree.experiments.bench.cases import Data
+from fouriertree.experiments.bench.formulas import Array, compiled, size
 
 #: number of rows of the fit, and of the rows that check it
 ROWS = 200
-#: largest relative error of a correct structure
-TOLERANCE = 1e-6
-#: the error is relative to max(|y|, FLOOR·rms(y)): near a zero of the target a purely relative error is meaningless
-FLOOR = 0.01
+#: largest error of a correct structure, relative to max(|y|, FLOOR·rms(y)): near a zero of the target a purely relative
+#: error is meaningless
+TOLERANCE, FLOOR = 1e-6, 0.01
 #: starts besides the model's own constants, and their relative standard deviation
 JITTERED, JITTER = 4, 0.1
-#: seconds for all starts together
-SECONDS = 20.0
-#: iterations of one start
-ITERATIONS = 200
+#: seconds for all starts together, and iterations of one start
+SECONDS, ITERATIONS = 20.0, 200
 #: replaces residuals that are not finite, in units of rms(y)
 PENALTY = 1e6
 
@@ -43,15 +42,7 @@ def structure_right(model: Any, data: Data, seconds: float = SECONDS) -> bool:
         maxᵢ |ŷᵢ − yᵢ| / max(|yᵢ|, 0.01·rms(y)) < 1e-6
 
     on 200 other rows, and the model has at most 2·(nodes of the law) + 10 nodes, as SymPy's preorder counts them.
-
-    Parameters
-    ----------
-    model : SymPy expression
-        The model over `data.symbols`.
-    data : Data
-        A case with a known law, `data.truth`.
-    seconds : float
-        Time limit of all fits together; without an exact fit by then, the structure is not right.
+    Without an exact fit after `seconds`, the structure is not right.
     """
     if size(model) > most_nodes(data.truth):
         return False
@@ -61,11 +52,10 @@ def structure_right(model: Any, data: Data, seconds: float = SECONDS) -> bool:
         return False
     X, X_fresh = clean_rows(data)
     truth = compiled(data.truth, data.symbols)
-    y, y_fresh = truth(X), truth(X_fresh)
-    deadline = time.monotonic() + seconds
+    y_fresh = truth(X_fresh)
     return any(
         largest_relative_error(y_fresh, skeleton(parameters, X_fresh)) < TOLERANCE
-        for parameters in fits(skeleton, X, y, deadline)
+        for parameters in fits(skeleton, X, truth(X), time.monotonic() + seconds)
     )
 
 
@@ -83,20 +73,20 @@ def largest_relative_error(y: Array, predicted: Array) -> float:
         return float(np.max(np.abs(predicted - y) / unit))
 
 
-# Rows ---------------------------------------------------------------------------------------------------------------
-def clean_rows(data: Data) -> tuple[Array, Array]:
-    """Rows of the fit, from the training set, and of its check, from the test set: (200, n_features) each."""
+def clean_rows(data: Data) -> list[Array]:
+    """200 rows of the training set for the fit and 200 of the test set for its check, where the law is finite.
+
+    Points of the data's box are added where there are fewer.
+    """
     rng = np.random.default_rng(0)
-    return chosen(data.X, data, rng), chosen(data.X_test, data, rng)
-
-
-def chosen(X: Array, data: Data, rng: np.random.Generator) -> Array:
-    """200 rows where the law is finite; points of the data's box are added where there are fewer."""
     law = compiled(data.truth, data.symbols)
     low, high = data.box.T
-    more = rng.uniform(low, high, (5 * ROWS, len(low)))
-    candidates = np.vstack([rng.permutation(X), more])
-    return candidates[np.isfinite(law(candidates))][:ROWS]
+    found = []
+    for X in (data.X, data.X_test):
+        more = rng.uniform(low, high, (5 * ROWS, len(low)))
+        candidates = np.vstack([rng.permutation(X), more])
+        found.append(candidates[np.isfinite(law(candidates))][:ROWS])
+    return found
 
 
 # Parameters ---------------------------------------------------------------------------------------------------------
@@ -122,21 +112,16 @@ class Skeleton:
 
 
 def parameter(index: int) -> Any:
-    import sympy
-
     return sympy.Symbol(f"c{index}", real=True)
 
 
 def free(formula: Any, constants: list[float]) -> Any:
     """The expression with parameters in place of its constants except exponents, which are appended to `constants`.
 
-    >>> import sympy
     >>> x, constants = sympy.Symbol("x"), []
     >>> free(3 * sympy.sin(2.5 * x) * x**2, constants), constants
     (c0*x**2*sin(c1*x), [3.0, 2.5])
     """
-    import sympy
-
     if formula.is_number:
         return free_constant(formula, constants)
     if formula.is_Add:
@@ -162,16 +147,12 @@ def free_constant(value: Any, constants: list[float]) -> Any:
 
 def free_terms(formula: Any, constants: list[float]) -> Any:
     """A sum with a parameter as the factor of every term, also where the factor is 1."""
-    import sympy
-
     terms = sympy.Add.make_args(formula)
     return sympy.Add(*(free_product(term, constants, sympy.Integer(1)) for term in terms))
 
 
 def free_product(product: Any, constants: list[float], *factors: Any) -> Any:
     """A product, times other factors, with one parameter for all its constants."""
-    import sympy
-
     parts = [*factors, *sympy.Mul.make_args(product)]
     fixed = [part for part in parts if part.is_number]
     coefficient = [free_constant(sympy.Mul(*fixed), constants)] if fixed else []
@@ -181,14 +162,11 @@ def free_product(product: Any, constants: list[float], *factors: Any) -> Any:
 # Fits ---------------------------------------------------------------------------------------------------------------
 def fits(skeleton: Skeleton, X: Array, y: Array, deadline: float) -> Iterator[Array]:
     """Parameters fitted from the model's own constants, then from jittered ones, until the deadline."""
-    rng = np.random.default_rng(0)
     n = len(skeleton.constants)
-    starts = np.vstack([np.ones(n), 1.0 + JITTER * rng.standard_normal((JITTERED, n))])
-    for start in starts:
-        try:
+    jitter = JITTER * np.random.default_rng(0).standard_normal((JITTERED, n))
+    with suppress(TimeoutError):
+        for start in np.vstack([np.ones(n), 1.0 + jitter]):
             yield fitted(skeleton, X, y, start, deadline)
-        except TimeoutError:
-            return
 
 
 def fitted(skeleton: Skeleton, X: Array, y: Array, start: Array, deadline: float) -> Array:

@@ -3,52 +3,50 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fouriertree.experiments.bench.cases import Array, Data, with_noise
-from fouriertree.experiments.bench.disguise import Disguise
+from fouriertree.experiments.bench import names
+from fouriertree.experiments.bench.cases import Data, Disguise
 from fouriertree.experiments.bench.everyday import generate
-from fouriertree.experiments.bench.formulas import compiled, evaluate, parse, variables
-from fouriertree.experiments.bench.names import (
-    CLASSIC,
-    EVERYDAY,
-    FEYNMAN,
-    FIRST_PRINCIPLES,
-    FOLDER,
-    SRSD,
-    STROGATZ,
-    facts,
-    folder_table,
-    generated_law,
-)
-from fouriertree.experiments.bench.sampling import Range, box, by_spec, own_table, split, table
-from fouriertree.experiments.bench.trajectories import simulate
+from fouriertree.experiments.bench.formulas import Array, compiled, parse, variables
+from fouriertree.experiments.bench.names import facts
+from fouriertree.experiments.bench.sampling import Range, box, by_spec, own_table, simulate, table
+
+#: fraction of the rows of a table in the training set
+TRAIN_SHARE = 0.75
 
 
 def load(
     suite: str, case: str, seed: int, rows: int, noise: float, disguise: bool, folder: Path | None
 ) -> Data:
-    """The data of a case: drawn with `seed`, then disguised, then with noise.  `folder` holds tables."""
+    """The data of a case: drawn with `seed`, then disguised, then with noise.  `folder` holds tables.
+
+    The noise is SRBench's: Normal(0, noise · rms(y)) on the training target; the test target stays clean.
+    """
     stream = [seed, zlib.crc32(f"{suite}/{case}".encode())]
     rng = np.random.default_rng(stream)
     data = draw(suite, case, rows, rng, folder)
     if disguise:
         # A separate stream: the disguise depends on case and seed alone, and the noise does not depend on it.
         data = Disguise.draw(data.X.shape[1], np.random.default_rng([*stream, 1])).apply(data)
-    return with_noise(data, noise, rng)
+    if noise == 0.0:
+        return data
+    scale = noise * float(np.sqrt(np.mean(data.y**2)))
+    return replace(data, y=data.y + rng.normal(0.0, scale, len(data.y)))
 
 
 def draw(suite: str, case: str, rows: int, rng: np.random.Generator, folder: Path | None) -> Data:
-    if suite == EVERYDAY and (number := generated_law(case)):
+    if suite == names.EVERYDAY and (number := names.generated_law(case)):
         return draw_law(generate(*number).fact, rows, rng)
-    if suite in (FEYNMAN, SRSD, EVERYDAY):
+    if suite in (names.FEYNMAN, names.SRSD, names.EVERYDAY):
         return draw_law(facts(suite.replace("-", "_"))[case], rows, rng)
-    if suite == CLASSIC:
+    if suite == names.CLASSIC:
         return draw_classic(facts("classic")[case], rng)
-    if suite == STROGATZ:
+    if suite == names.STROGATZ:
         return draw_trajectories(case, rng, folder)
     return draw_table(suite, case, rng, folder)
 
@@ -60,10 +58,8 @@ def draw_law(fact: dict[str, Any], rows: int, rng: np.random.Generator) -> Data:
     ]
     symbols = variables([law.smallest for law in ranges])
     truth = parse(fact["formula"], dict(zip(fact["ranges"], symbols, strict=True)))
-
     target = compiled(truth, symbols)
-    X, X_test = box(ranges, rows, target, rng), box(ranges, rows, target, rng)
-    return Data(X, target(X), X_test, target(X_test), tuple(symbols), truth)
+    return of_law(truth, symbols, *(box(ranges, rows, target, rng) for _ in range(2)))
 
 
 def draw_classic(fact: dict[str, Any], rng: np.random.Generator) -> Data:
@@ -71,7 +67,10 @@ def draw_classic(fact: dict[str, Any], rng: np.random.Generator) -> Data:
     low = min(fact[part][kind][0] for part in ("train", "test") for kind in fact[part])
     symbols = variables([low] * columns)
     truth = parse(fact["formula"], {f"x{j + 1}": symbol for j, symbol in enumerate(symbols)})
-    X, X_test = by_spec(fact["train"], columns, rng), by_spec(fact["test"], columns, rng)
+    return of_law(truth, symbols, *(by_spec(fact[part], columns, rng) for part in ("train", "test")))
+
+
+def of_law(truth: Any, symbols: list[Any], X: Array, X_test: Array) -> Data:
     target = compiled(truth, symbols)
     return Data(X, target(X), X_test, target(X_test), tuple(symbols), truth)
 
@@ -80,38 +79,39 @@ def draw_trajectories(case: str, rng: np.random.Generator, folder: Path | None) 
     """The recorded trajectories where the folder has them, else simulated ones."""
     system, k = case.removeprefix("strogatz_")[:-1], int(case[-1]) - 1
     fact = facts("strogatz")[system]
-    path = folder / "strogatz" / f"{case}.csv" if folder else None
     plain = variables([-1.0, -1.0])
     slopes = [parse(formula, dict(zip("xy", plain, strict=True))) for formula in fact["formulas"]]
-    if path is not None and path.exists():
+    if folder and (path := folder / "strogatz" / f"{case}.csv").exists():
         X, y = table(path)
     else:
         functions = [compiled(slope, plain) for slope in slopes]
         X = simulate(lambda X: np.column_stack([slope(X) for slope in functions]), fact["start"], rng)
-        y = evaluate(slopes[k], plain, X)
+        y = functions[k](X)
     symbols = variables(X.min(axis=0).tolist())
     truth = slopes[k].subs(dict(zip(plain, symbols, strict=True)), simultaneous=True)
-    return halves(X, y, rng, tuple(symbols), truth)
+    return split(X, y, rng, symbols, truth)
 
 
 def draw_table(suite: str, case: str, rng: np.random.Generator, folder: Path | None) -> Data:
     assert folder is not None
-    X, y = (
-        own_table(folder_table(folder, case))
-        if suite == FOLDER
-        else table(measured_path(suite, case, folder))
-    )
-    symbols = tuple(variables(X.min(axis=0).tolist()))
-    if suite == FIRST_PRINCIPLES:
+    if suite == names.FOLDER:
+        X, y = own_table(names.folder_table(folder, case))
+    else:
+        X, y = table(measured_path(suite, case, folder))
+    symbols = variables(X.min(axis=0).tolist())
+    if suite == names.FIRST_PRINCIPLES:
         # Six planets are too few for a test set; only the form of the law is checked.
-        return Data(X, y, X, y, symbols, law=facts("tables")[suite]["laws"].get(case))
-    return halves(X, y, rng, symbols)
+        return Data(X, y, X, y, tuple(symbols), law=facts("tables")[suite]["laws"].get(case))
+    return split(X, y, rng, symbols)
 
 
 def measured_path(suite: str, case: str, folder: Path) -> Path:
     return folder / str(facts("tables")[suite]["folder"]) / f"{case}.csv"
 
 
-def halves(X: Array, y: Array, rng: np.random.Generator, symbols: tuple[Any, ...], truth: Any = None) -> Data:
-    train, test = split(len(y), rng)
-    return Data(X[train], y[train], X[test], y[test], symbols, truth)
+def split(X: Array, y: Array, rng: np.random.Generator, symbols: list[Any], truth: Any = None) -> Data:
+    """A random 75 % of the rows as training set, the others as test set, both in their order."""
+    order = rng.permutation(len(y))
+    cut = round(TRAIN_SHARE * len(y))
+    train, test = np.sort(order[:cut]), np.sort(order[cut:])
+    return Data(X[train], y[train], X[test], y[test], tuple(symbols), truth)

@@ -119,10 +119,7 @@ def percent(part: float) -> str:
 
 
 def text_table(rows: Sequence[Row]) -> str:
-    lines = [list(HEADINGS), *(cells(row) for row in rows)]
-    widths = [max(len(line[k]) for line in lines) for k in range(len(HEADINGS))]
-    return "\n".join("  ".join(map(aligned, HEADINGS, line, widths)).rstrip() for line in lines)
-
-
-def aligned(heading: str, cell: str, width: int) -> str:
-    return cell.ljust(width) if heading in TEXTS else cell.rjust(width)
+    lines = [HEADINGS, *(cells(row) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    forms = [f"{{:{'<' if h in TEXTS else '>'}{width}}}" for h, width in zip(HEADINGS, widths, strict=True)]
+    return "\n".join("  ".join(forms).format(*line).rstrip() for line in lines)

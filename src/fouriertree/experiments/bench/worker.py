@@ -1,6 +1,6 @@
 """One fit in its own process: `python -m fouriertree.experiments.bench.worker`; task on stdin, results on stdout.
 
-Results are JSON lines, one per stage of `tasks.STAGES`, so that those before a killed stage are kept.
+Results are JSON lines, one per stage of `runs.LIMITS`, so that those before a killed stage are kept.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ import numpy as np
 
 from fouriertree.experiments.bench import judge
 from fouriertree.experiments.bench.cases import Data
-from fouriertree.experiments.bench.forms import has_form
 from fouriertree.experiments.bench.formulas import evaluate, parse, size
+from fouriertree.experiments.bench.plan import Task
 from fouriertree.experiments.bench.rounding import simplified
 from fouriertree.experiments.bench.structure import structure_right
 from fouriertree.experiments.bench.suites import load
 from fouriertree.experiments.bench.systems import SYSTEMS, Fit
-from fouriertree.experiments.bench.tasks import Task
 from fouriertree.experiments.store import Record
 
 
@@ -60,7 +59,9 @@ def stages(task: Task, folder: Path | None) -> Iterator[Record]:
     """Records of the stages, one after the other."""
     fit = SYSTEMS[task.system].fit
     data = load(task.suite, task.case, task.seed, task.rows, task.noise, task.disguise, folder)
-    warm_up(fit)
+    # A short fit to a tiny table, so that imports and compilation are not timed.
+    X = np.linspace(1.0, 2.0, 40).reshape(20, 2)
+    fit(X, np.sin(3.0 * X[:, 0]) + X[:, 1] ** 2, 1.0, 0)
     yield {"stage": "ready"}
     found = fitted(fit, data, task)
     yield {"stage": "fitted", **found}
@@ -68,15 +69,10 @@ def stages(task: Task, folder: Path | None) -> Iterator[Record]:
     measures = measured(model, data, task.noise)
     yield {"stage": "measured", **measures}
     # Before the symbolic criterion, which may run out of time.
-    yield {"stage": "structured", **structured(model, data)}
+    right = {} if data.truth is None else {"structure": answered(structure_right, model, data)}
+    yield {"stage": "structured", **right}
     yield {"stage": "judged", **judged(model, data, measures["r2"])}
-    yield {"stage": "sized", **sized(model)}
-
-
-def warm_up(fit: Fit) -> None:
-    """A short fit to a tiny table, so that imports and compilation are not timed."""
-    X = np.linspace(1.0, 2.0, 40).reshape(20, 2)
-    fit(X, np.sin(3.0 * X[:, 0]) + X[:, 1] ** 2, 1.0, 0)
+    yield {"stage": "sized", "size": min(size(model), size(simplified(model)))}
 
 
 def fitted(fit: Fit, data: Data, task: Task) -> Record:
@@ -91,49 +87,32 @@ def fitted(fit: Fit, data: Data, task: Task) -> Record:
 
 
 def measured(model: Any, data: Data, noise: float) -> Record:
-    """Measures on the test set, and the size before simplification."""
+    """Measures on the test set, None where they are not finite, and the size before simplification."""
     predicted = evaluate(model, data.symbols, data.X_test)
     r2, error = judge.r2(data.y_test, predicted), judge.relative_error(data.y_test, predicted)
-    record: Record = {"r2": finite(r2), "error": finite(error), "size": size(model)}
+    finite = {name: value if np.isfinite(value) else None for name, value in (("r2", r2), ("error", error))}
+    record: Record = {**finite, "size": size(model)}
     if data.truth is not None:
         record |= {
             "exact": judge.exact(error, noise),
-            "equivalent": answered(lambda: judge.equivalent(model, data)),
+            "equivalent": answered(judge.equivalent, model, data),
             "truth_size": size(simplified(data.truth)),
         }
     return record
-
-
-def structured(model: Any, data: Data) -> Record:
-    """Whether the structure is right, where the law is known."""
-    if data.truth is None:
-        return {}
-    return {"structure": answered(lambda: structure_right(model, data))}
 
 
 def judged(model: Any, data: Data, r2: float | None) -> Record:
     """The symbolic criterion, where the case has a ground truth."""
     if data.truth is not None:
         close = r2 is not None and r2 > judge.LEAST_R2
-        return {"symbolic": close and answered(lambda: judge.symbolic(model, data))}
-    if data.law is not None:
-        return {"symbolic": answered(lambda: has_form(model, data))}
-    return {}
+        return {"symbolic": close and answered(judge.symbolic, model, data)}
+    return {} if data.law is None else {"symbolic": answered(judge.has_form, model, data)}
 
 
-def sized(model: Any) -> Record:
-    return {"size": min(size(model), size(simplified(model)))}
-
-
-def finite(value: float) -> float | None:
-    """JSON has no infinities."""
-    return value if np.isfinite(value) else None
-
-
-def answered(question: Callable[[], bool]) -> bool:
+def answered(question: Callable[[Any, Data], bool], model: Any, data: Data) -> bool:
     """The answer; False where SymPy raises, so that its errors do not lose the fit."""
     try:
-        return question()
+        return question(model, data)
     except Exception as error:
         print(f"undecided: {type(error).__name__}: {error}", file=sys.stderr)
         return False

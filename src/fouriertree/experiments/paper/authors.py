@@ -16,13 +16,7 @@ FTG_RUNS, LSP_GENERATIONS = "authors_ftg_runs.csv", "authors_lsp_generations.csv
 NEVER = 1_000_000_000
 ALGORITHMS = {"canonical-ea": facts.CANONICAL, "one-plus-lambda": facts.ONE_PLUS_LAMBDA}
 #: our names for their columns
-SERIES = {
-    "loss": "min_loss",
-    "span": "max_span",
-    "largest_span": "max_span",
-    "size": "av_tsize",
-    "depth": "av_tdepth",
-}
+SERIES = {"loss": "min_loss", "largest_span": "max_span", "size": "av_tsize", "depth": "av_tdepth"}
 
 
 @dataclass(frozen=True)
@@ -32,13 +26,18 @@ class Authors:
     ftg_runs: dict[str, NDArray[np.float64]] | None = None  #: by problem: (runs, tolerances), NaN for never
     lsp: Any = None  #: a frame with the leaves {x, 1} only
 
+    def lsp_generations(self, degree: int, algorithm: str) -> Any:
+        """The rows of one polynomial and algorithm; None where there are none."""
+        if self.lsp is None:
+            return None
+        table = self.lsp[(self.lsp.degree == degree) & (self.lsp.algorithm == algorithm)]
+        return table if len(table) else None
+
 
 def load(folder: Path) -> Authors:
     """Read the files that the folder has."""
-    runs, generations = folder / FTG_RUNS, folder / LSP_GENERATIONS
-    return Authors(
-        read_ftg(runs) if runs.is_file() else None, read_lsp(generations) if generations.is_file() else None
-    )
+    files = ((folder / FTG_RUNS, read_ftg), (folder / LSP_GENERATIONS, read_lsp))
+    return Authors(*(read(path) if path.is_file() else None for path, read in files))
 
 
 def read_ftg(path: Path) -> dict[str, NDArray[np.float64]]:
@@ -53,11 +52,3 @@ def read_lsp(path: Path) -> Any:
     table = pd.read_csv(path, dtype={"constant": str})
     table = table[(table.constant == "1") & table.alg.isin(list(ALGORITHMS))]
     return table.assign(algorithm=table.alg.map(ALGORITHMS)).sort_values("gen_number")
-
-
-def lsp_curve(authors: Authors, degree: int, algorithm: str, series: str) -> tuple[Any, Any] | None:
-    """Generations and means of one of the authors' curves."""
-    if authors.lsp is None or series not in SERIES:
-        return None
-    table = authors.lsp[(authors.lsp.degree == degree) & (authors.lsp.algorithm == algorithm)]
-    return (table.gen_number.to_numpy(), table[f"av_{SERIES[series]}"].to_numpy()) if len(table) else None

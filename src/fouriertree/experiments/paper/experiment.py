@@ -9,27 +9,36 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fouriertree.experiments.paper import facts
 from fouriertree.experiments.paper.authors import Authors, load
-from fouriertree.experiments.paper.speed import Session, note_session
 from fouriertree.experiments.paper.statistics import runs_frame, table
 from fouriertree.experiments.paper.tasks import Task, lsp_tasks, table_tasks
-from fouriertree.experiments.paper.workers import Results, complete, in_processes
-from fouriertree.experiments.store import Store
+from fouriertree.experiments.paper.workers import complete, in_processes
+from fouriertree.experiments.store import Store, append_line, read_lines
 
-PARTS = ("table", "heatmaps", "lsp", "geometry")
-QUICK_RUNS = 10
+#: contents of the report by name; parts that were not asked for are absent
+Results = dict[str, Any]
+SESSIONS = "sessions.jsonl"
+#: fewer polynomials, because canonical GP takes most of the time on them
+QUICK_RUNS, QUICK_LSP_RUNS = 10, 5
 #: a file whose presence shows that a part was written before
 MARKS = {
-    "table": "table.csv",
-    "heatmaps": "figures/heatmaps.png",
-    "lsp": "figures/lsp.png",
+    "table": "table.csv", "heatmaps": "figures/heatmaps.png", "lsp": "figures/lsp.png",
     "geometry": "figures/geometry-3d.png",
-}
-#: fewer, because canonical GP on polynomials takes most of the time
-QUICK_LSP_RUNS = 5
+}  # fmt: skip
+PARTS = tuple(MARKS)
+
+
+class Session(NamedTuple):
+    """One call of the command; an experiment may need several."""
+
+    command: str
+    runs: int  #: computed in this session
+    jobs: int
+    seconds: float  #: wall time without figures and report
+    started: str  #: date and time, UTC
 
 
 @dataclass(frozen=True)
@@ -54,8 +63,7 @@ class Experiment:
 
     @property
     def table_tasks(self) -> list[Task]:
-        wanted = {"table", "heatmaps"} & set(self.parts)
-        return table_tasks(self.runs, self.clean) if wanted else []
+        return table_tasks(self.runs, self.clean) if {"table", "heatmaps"} & set(self.parts) else []
 
     @property
     def lsp_tasks(self) -> list[Task]:
@@ -77,35 +85,35 @@ class Experiment:
 
     def with_earlier_parts(self) -> Experiment:
         """The same experiment with the parts that the folder already has, so that the report shows them all."""
-        whole = replace(self, parts=PARTS)
-        have_table = all(task in self.store for task in whole.table_tasks)
-        have_lsp = all(task in self.store for task in whole.lsp_tasks)
-        ready = {"table": have_table, "heatmaps": have_table, "lsp": have_lsp, "geometry": True}
-        earlier = [part for part in PARTS if ready[part] and (self.folder / MARKS[part]).is_file()]
-        return replace(self, parts=tuple(part for part in PARTS if part in self.parts or part in earlier))
+        kept = [part for part in PARTS if part in self.parts or self.has(part)]
+        return replace(self, parts=tuple(kept))
+
+    def has(self, part: str) -> bool:
+        """Whether the folder has a part and all of its runs."""
+        written = (self.folder / MARKS[part]).is_file()
+        return written and all(task in self.store for task in replace(self, parts=(part,)).tasks)
 
     @property
     def comparable(self) -> bool:
         """Whether the bar of 310 cells applies: the published number of runs and the published programs."""
         return "table" in self.parts and self.runs == facts.RUNS and not self.clean
 
-    def compute(
-        self,
-        jobs: int,
-        done: Callable[[Task], Any] = lambda task: None,
-        compute: Callable[[Sequence[Task]], Results] | None = None,
-    ) -> int:
-        """Run the missing tasks; the number of runs.  An interruption keeps those that are finished."""
-        missing = [task for task in self.tasks if task not in self.store]
+    @property
+    def sessions(self) -> list[Session]:
+        """All sessions in which runs were computed."""
+        entries = read_lines(self.folder / SESSIONS)
+        return [Session(**entry) for entry in entries if entry.keys() == set(Session._fields)]
+
+    def compute(self, jobs: int, done: Callable[[Task], Any]) -> None:
+        """Run the missing tasks and call `done` after each; an interruption keeps those that are finished."""
         started, clock, before = datetime.now(UTC), time.monotonic(), len(self.store)
         try:
-            return complete(missing, self.store, compute or (lambda tasks: in_processes(tasks, jobs)), done)
+            complete(self.tasks, self.store, lambda tasks: in_processes(tasks, jobs), done)
         finally:
-            computed = len(self.store) - before
-            if computed:
+            if computed := len(self.store) - before:
                 when = started.isoformat(timespec="seconds")
                 session = Session(self.command, computed, jobs, time.monotonic() - clock, when)
-                note_session(self.folder / "sessions.jsonl", session)
+                append_line(self.folder / SESSIONS, session._asdict())
 
 
 def command_line(arguments: Sequence[str]) -> str:

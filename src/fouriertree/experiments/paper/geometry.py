@@ -26,6 +26,7 @@ SEED = 0
 #: trees of few levels, whose text fits into a figure
 LEVELS = (1, 3)
 TARGET, ELEMENT, PROJECTION, RESIDUAL = "#222222", "#1f5fa8", "#2a8f4f", "#c00000"
+ARROW = {"arrowstyle": "-|>", "linewidth": 2.2, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 16}
 
 
 class Step(NamedTuple):
@@ -75,15 +76,7 @@ def plane_axes(axes: Any, target: Vector, found: list[Step]) -> None:
         axes.set_title("one element: the span is a line")
         arrow(axes, projection, PROJECTION, r"projection $\hat F_1$", (10, -6))
         axes.plot(*np.transpose([projection, target]), color=RESIDUAL, linestyle="--", linewidth=2)
-        middle = 0.5 * (projection + target)
-        axes.annotate(
-            r"residual $F - \hat F_1$",
-            middle,
-            xytext=(8, 4),
-            textcoords="offset points",
-            color=RESIDUAL,
-            fontsize=12,
-        )
+        beside(axes, r"residual $F - \hat F_1$", 0.5 * (projection + target), (8, 4), RESIDUAL)
         arrow(axes, target, TARGET, "target $F$", (-30, 10))
     else:
         axes.set_facecolor("#e9f0f7")
@@ -93,23 +86,17 @@ def plane_axes(axes: Any, target: Vector, found: list[Step]) -> None:
         arrow(axes, step.element, ELEMENT, f"$v_{i}$ = {step.formula}", (8, -16) if i == 1 else (-44, 6))
     axes.axhline(0, color="0.75", linewidth=0.8, zorder=0)
     axes.axvline(0, color="0.75", linewidth=0.8, zorder=0)
-    x1, x2 = POINTS[2]
-    axes.set_xlabel(f"value at $x = {x1:g}$")
-    axes.set_ylabel(f"value at $x = {x2:g}$")
-    axes.set(xlim=(-1.9, 2.9), ylim=(-0.5, 4.1), aspect="equal")
+    xlabel, ylabel = (f"value at $x = {x:g}$" for x in POINTS[2])
+    axes.set(xlim=(-1.9, 2.9), ylim=(-0.5, 4.1), aspect="equal", xlabel=xlabel, ylabel=ylabel)
 
 
 def arrow(axes: Any, tip: Vector, colour: str, label: str, offset: tuple[float, float]) -> None:
-    style = {
-        "arrowstyle": "-|>",
-        "color": colour,
-        "linewidth": 2.2,
-        "shrinkA": 0,
-        "shrinkB": 0,
-        "mutation_scale": 16,
-    }
-    axes.annotate("", tuple(tip), (0, 0), arrowprops=style)
-    axes.annotate(label, tuple(tip), xytext=offset, textcoords="offset points", color=colour, fontsize=12)
+    axes.annotate("", tuple(tip), (0, 0), arrowprops={**ARROW, "color": colour})
+    beside(axes, label, tip, offset, colour)
+
+
+def beside(axes: Any, label: str, point: Vector, offset: tuple[float, float], colour: str) -> None:
+    axes.annotate(label, tuple(point), xytext=offset, textcoords="offset points", color=colour, fontsize=12)
 
 
 # Three points ----------------------------------------------------------------------------------------
@@ -138,30 +125,20 @@ def space_axes(axes: Any, target: Vector, found: list[Step]) -> None:
     projection = found[-1].projection
     span(axes, [step.element for step in found], projection)
     for i, step in enumerate(found, 1):
-        arrow3(
-            axes,
-            step.element,
-            ELEMENT,
-            f"$v_{i}$ = {step.formula}",
-            *(("top", "left") if i == 1 else ("bottom", "right")),
-        )
+        corner = ("top", "left") if i == 1 else ("bottom", "right")
+        arrow3(axes, step.element, ELEMENT, f"$v_{i}$ = {step.formula}", *corner)
     arrow3(axes, target, TARGET, "target $F$", "bottom", "right")
     arrow3(axes, projection, PROJECTION, rf"projection $\hat F_{k}$", "top", "left")
     axes.plot(*np.transpose([projection, target]), color=RESIDUAL, linestyle="--", linewidth=2)
-    axes.text(
-        *(0.4 * projection + 0.6 * target),
-        rf"  residual $F - \hat F_{k}$",
-        color=RESIDUAL,
-        fontsize=12,
-        va="bottom",
-    )
+    residual = rf"  residual $F - \hat F_{k}$"
+    axes.text(*(0.4 * projection + 0.6 * target), residual, color=RESIDUAL, fontsize=12, va="bottom")
     loss = float(np.sum(np.square(target - projection)))
     what = "one element: the span is a line" if k == 1 else "two elements: the span is a plane"
     axes.set_title(f"{what}; squared residual {loss:.3g}", y=1.0)
-    for name, x in zip("xyz", POINTS[3], strict=True):
-        getattr(axes, f"set_{name}label")(f"value at $x = {x:g}$")
-        getattr(axes, f"set_{name}lim")(-1.2, 3.6)
-        getattr(axes, f"set_{name}ticks")([-1, 0, 1, 2, 3])
+    for axis, x in zip((axes.xaxis, axes.yaxis, axes.zaxis), POINTS[3], strict=True):
+        axis.set_label_text(f"value at $x = {x:g}$")
+        axis.set_ticks([-1, 0, 1, 2, 3])
+    axes.set(xlim=(-1.2, 3.6), ylim=(-1.2, 3.6), zlim=(-1.2, 3.6))
     axes.set_box_aspect((1, 1, 1))
 
 

@@ -1,10 +1,11 @@
-"""The LSP figure: loss, span, tree size and depth per generation, and their values at the last one."""
+"""Large-scale polynomials: loss, span, tree size and depth per generation, and their values at the last one."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import ttest_ind_from_stats
 
-from fouriertree.experiments.paper import authors, facts
-from fouriertree.experiments.paper.polynomials import SERIES
+from fouriertree.experiments.paper import facts
+from fouriertree.experiments.paper.authors import Authors
+from fouriertree.experiments.paper.runs import SERIES
 from fouriertree.experiments.paper.tasks import Task
 from fouriertree.experiments.store import Record, Store
 
@@ -21,21 +23,34 @@ GENERATIONS = facts.LSP_GENERATIONS + 1
 #: evaluations of one generation: the step of the axis that FTG shares with the GPs
 PER_GENERATION = 500
 
+#: by degree and algorithm
+Records = dict[tuple[int, str], list[Record]]
 #: by degree, algorithm and series: (runs, generations), NaN from where a run has ended
 Curves = dict[tuple[int, str], dict[str, NDArray[np.float64]]]
 #: our series for each of the authors' values, which are minima and maxima of the generation
 SPAN = "largest_span"
 COMPARED = (("loss", "generation_loss"), ("span", SPAN), ("size", "size"))
+#: statistics over the runs of FTG, and the names of the values in their records
+STATISTICS = {"mean": pd.Series.mean, "median": pd.Series.median, "sd": lambda values: values.std(ddof=0)}
+FINAL_VALUES = (
+    ("mean", "loss"), ("sd", "loss"), ("median", "exact_loss"), ("mean", "terms"), ("mean", "zero_terms"),
+    ("mean", "size"), ("mean", "evaluations"), ("mean", "condition"), ("median", "condition"), ("mean", "refused"),
+)  # fmt: skip
 
 
-def curves(tasks: Sequence[Task], store: Store) -> Curves:
-    """Every series of every run on one axis of generations."""
-    grouped: dict[tuple[int, str], list[Record]] = {}
+def by_curve(tasks: Sequence[Task], store: Store) -> Records:
+    """The records of all runs by degree and algorithm."""
+    found: Records = {}
     for task in tasks:
-        grouped.setdefault((int(task.problem.removeprefix("lsp")), task.algorithm), []).append(store[task])
+        found.setdefault((int(task.problem.removeprefix("lsp")), task.algorithm), []).append(store[task])
+    return found
+
+
+def curves(found: Records) -> Curves:
+    """Every series of every run on one axis of generations."""
     return {
         key: {name: np.array([on_axis(record, name) for record in records]) for name in SERIES}
-        for key, records in grouped.items()
+        for key, records in found.items()
     }
 
 
@@ -62,42 +77,40 @@ def mean_and_sd(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArr
         return np.nanmean(values, axis=0), np.nanstd(values, axis=0)
 
 
-def events(tasks: Sequence[Task], store: Store) -> dict[tuple[int, str], tuple[float, float]]:
+def generations(found: Curves) -> Any:
+    """Mean and SD of every series by generation, and the number of runs that have not ended."""
+    frames = []
+    for (degree, algorithm), series in found.items():
+        columns = {"degree": degree, "algorithm": algorithm, "generation": range(GENERATIONS)}
+        columns["alive"] = (~np.isnan(series["loss"])).sum(axis=0)
+        for name in SERIES:
+            columns[f"mean_{name}"], columns[f"sd_{name}"] = mean_and_sd(series[name])
+        frames.append(pd.DataFrame(columns))
+    return pd.concat(frames)
+
+
+def events(found: Records) -> dict[tuple[int, str], tuple[float, float]]:
     """Mean and SD of the number of improving individuals that enlarged the span."""
-    found: dict[tuple[int, str], list[int]] = {}
-    for task in tasks:
-        if task.algorithm in facts.GP:
-            key = (int(task.problem.removeprefix("lsp")), task.algorithm)
-            found.setdefault(key, []).append(store[task]["events"])
-    return {key: (float(np.mean(n)), float(np.std(n))) for key, n in found.items()}
+    counts = {key: [run["events"] for run in runs] for key, runs in found.items() if key[1] in facts.GP}
+    return {key: (float(np.mean(n)), float(np.std(n))) for key, n in counts.items()}
 
 
-def comparison(tasks: Sequence[Task], store: Store, theirs: authors.Authors) -> Any:
+def comparison(found: Records, theirs: Authors) -> Any:
     """Our and the authors' values at generation 200 by GP, with Welch's test of the means."""
-    found, counts, rows = curves(tasks, store), events(tasks, store), []
-    for (degree, algorithm), published in facts.LSP_AT_THE_END.items():
-        series = found[degree, algorithm]
-        runs = len(series["loss"])
-        n_theirs = alive_at_the_end(theirs, degree, algorithm)
-        for name, ours in COMPARED:
-            final = series[ours][:, -1:]
+    ours, counts, rows = curves(found), events(found), []
+    for key, published in facts.LSP_AT_THE_END.items():
+        table = theirs.lsp_generations(*key)
+        # All of the authors' runs where the number of those that have not ended is not known.
+        n_theirs = facts.RUNS if table is None else int(table.cnt.iloc[-1])
+        for name, series in COMPARED:
+            final = ours[key][series][:, -1:]
             (mean,), (sd,) = mean_and_sd(final)
             alive = int((~np.isnan(final)).sum())
-            rows.append((degree, algorithm, name, mean, sd, alive, *published[name], n_theirs))
-        rows.append(
-            (degree, algorithm, "events", *counts[degree, algorithm], runs, *published["events"], facts.RUNS)
-        )
+            rows.append((*key, name, mean, sd, alive, *published[name], n_theirs))
+        rows.append((*key, "events", *counts[key], len(found[key]), *published["events"], facts.RUNS))
     names = "degree algorithm what mean sd n published_mean published_sd published_n"
     table = pd.DataFrame(rows, columns=names.split())
     return table.assign(p=[welch(row) for row in table.itertuples()])
-
-
-def alive_at_the_end(theirs: authors.Authors, degree: int, algorithm: str) -> int:
-    """The number of the authors' runs that have not ended; all of them where that is not known."""
-    if theirs.lsp is None:
-        return facts.RUNS
-    table = theirs.lsp[(theirs.lsp.degree == degree) & (theirs.lsp.algorithm == algorithm)]
-    return int(table.cnt.iloc[-1]) if len(table) else facts.RUNS
 
 
 def welch(row: Any) -> float:
@@ -113,28 +126,12 @@ def welch(row: Any) -> float:
     return float(test.pvalue)
 
 
-def ftg_rows(tasks: Sequence[Task], store: Store) -> Any:
+def ftg_rows(found: Records) -> Any:
     """Final values of both FTGs: a row per degree and algorithm."""
     rows = []
-    for degree in facts.LSP_DEGREES:
-        for algorithm in (facts.PUBLISHED_FTG, facts.ORTHONORMAL_FTG):
-            chosen = [t for t in tasks if t.algorithm == algorithm and t.problem == f"lsp{degree}"]
-            records = pd.DataFrame([{**store[t], "series": None} for t in chosen])
-            rows.append(
-                {
-                    "degree": degree,
-                    "algorithm": algorithm,
-                    "runs": len(records),
-                    "mean_loss": records.loss.mean(),
-                    "sd_loss": records.loss.std(ddof=0),
-                    "median_exact_loss": records.exact_loss.median(),
-                    "mean_terms": records.terms.mean(),
-                    "mean_zero_terms": records.zero_terms.mean(),
-                    "mean_size": records["size"].mean(),
-                    "mean_evaluations": records.evaluations.mean(),
-                    "mean_condition": records.condition.mean(),
-                    "median_condition": records.condition.median(),
-                    "mean_refused": records.refused.mean(),
-                }
-            )
-    return pd.DataFrame(rows)
+    for key in product(facts.LSP_DEGREES, (facts.PUBLISHED_FTG, facts.ORTHONORMAL_FTG)):
+        records = pd.DataFrame([{**record, "series": None} for record in found[key]])
+        values = (STATISTICS[statistic](records[name]) for statistic, name in FINAL_VALUES)
+        rows.append((*key, len(records), *values))
+    names = ["_".join(value) for value in FINAL_VALUES]
+    return pd.DataFrame(rows, columns=["degree", "algorithm", "runs", *names])

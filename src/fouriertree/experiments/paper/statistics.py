@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,9 @@ from fouriertree.experiments.paper import facts
 from fouriertree.experiments.paper.tasks import Task
 from fouriertree.experiments.store import Store
 
-REACHED = tuple(f"reached_1e{exponent}" for exponent in facts.EXPONENTS)
+#: the column of evaluations to each tolerance
+REACHED_AT = {t: f"reached_1e{e}" for t, e in zip(facts.TOLERANCES, facts.EXPONENTS, strict=True)}
+REACHED = tuple(REACHED_AT.values())
 
 
 class Summary(NamedTuple):
@@ -55,38 +58,33 @@ def runs_frame(tasks: Iterable[Task], store: Store) -> Any:
     rows = []
     for task in tasks:
         record = dict(store[task])
-        clean_reached, early = record.pop("reached"), record.pop("reached_early", None)
-        as_run = record.pop("reached_as_run", clean_reached)
+        clean, early = record.pop("reached"), record.pop("reached_early", None)
+        as_run = record.pop("reached_as_run", clean)
         row = {"algorithm": task.algorithm, "problem": task.problem, "seed": task.seed, **record}
-        rows.append(
-            row | columns_of(clean_reached, "clean_") | columns_of(as_run) | columns_of(early, "early_")
-        )
+        rows.append(row | columns_of(clean, "clean_") | columns_of(as_run) | columns_of(early, "early_"))
     return pd.DataFrame(rows)
 
 
 def columns_of(reached: Sequence[int | None] | None, prefix: str = "") -> dict[str, float]:
     if reached is None:
         return {}
-    values = (math.nan if n is None else float(n) for n in reached)
-    return {prefix + name: n for name, n in zip(REACHED, values, strict=True)}
+    return {
+        prefix + name: math.nan if n is None else float(n) for name, n in zip(REACHED, reached, strict=True)
+    }
 
 
 def by_cell(runs: Any) -> dict[tuple[str, str], Any]:
-    """The runs of every problem and algorithm."""
-    return dict(iter(runs.groupby(["problem", "algorithm"], sort=False)))
+    """The runs of every problem and algorithm, in the order of the published tables."""
+    groups = dict(iter(runs.groupby(["problem", "algorithm"], sort=False)))
+    return {cell: groups[cell] for cell in product(facts.PROBLEMS, facts.ALGORITHMS) if cell in groups}
 
 
 def table(runs: Any, prefix: str = "") -> Any:
     """The published layout, from a row per run: by tolerance, then problem, then algorithm."""
-    groups = by_cell(runs)
-    rows = []
-    for tolerance, column in zip(facts.TOLERANCES, REACHED, strict=True):
-        for problem in facts.PROBLEMS:
-            for algorithm in facts.ALGORITHMS:
-                if (problem, algorithm) in groups:
-                    group = groups[problem, algorithm]
-                    found = summary(group[prefix + column].to_numpy(), len(group))
-                    rows.append((tolerance, problem, algorithm, *found))
+    rows = [
+        (tolerance, *cell, *summary(group[prefix + column].to_numpy(), len(group)))
+        for (tolerance, column), (cell, group) in product(REACHED_AT.items(), by_cell(runs).items())
+    ]
     return pd.DataFrame(rows, columns=list(facts.COLUMNS))
 
 
@@ -95,13 +93,10 @@ def errors(runs: Any) -> Any:
 
     Errors are mean squared errors, comparable for 20 training and 1,000 test points; medians over runs.
     """
-    rows = []
-    for problem in facts.PROBLEMS:
-        for algorithm in facts.ALGORITHMS:
-            group = runs[(runs.problem == problem) & (runs.algorithm == algorithm)]
-            if len(group):
-                rows.append({"problem": problem, "algorithm": algorithm, **error_row(group)})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {"problem": problem, "algorithm": algorithm, **error_row(group)}
+        for (problem, algorithm), group in by_cell(runs).items()
+    )
 
 
 def error_row(group: Any) -> dict[str, float]:
@@ -110,7 +105,7 @@ def error_row(group: Any) -> dict[str, float]:
         "training_mse": float((group.loss / facts.POINTS).median()),
         "test_mse": float(group.test_mse.median()),
         "runs_at_1e-8": len(solved),
-        "test_mse_of_those": float(solved.test_mse.median()) if len(solved) else math.nan,
+        "test_mse_of_those": float(solved.test_mse.median()),
         "size": float(group["size"].median()),
         "terms": float(group.terms.median()),
         "evaluations_per_second": float(group.evaluations.sum() / group.seconds.sum()),

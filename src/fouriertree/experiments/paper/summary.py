@@ -1,23 +1,26 @@
-"""The results of an experiment as a Markdown page, for quoting."""
+"""The results of an experiment as a Markdown page, for quoting, with computing times and those of the authors."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import platform
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import pandas as pd
+
+from fouriertree import __version__
 from fouriertree.experiments.bars import Bar
-from fouriertree.experiments.paper import agreement, facts, heatmaps
-from fouriertree.experiments.paper.artefacts import (
-    DRIFT_HEADINGS,
-    POWER,
-    CandidateCollector,
-    agreement_sentence,
-    drift_rows,
-)
-from fouriertree.experiments.paper.experiment import Experiment
-from fouriertree.experiments.paper.speed import DAY, ratio, sessions, versions
-from fouriertree.experiments.paper.table import markdown, scientific
+from fouriertree.experiments.paper import agreement, facts, figures
+from fouriertree.experiments.paper.experiment import Experiment, Results
+from fouriertree.experiments.paper.table import drift_table, lsp_table, scientific, speed_table
+from fouriertree.experiments.paper.tasks import TABLE, Task
+from fouriertree.experiments.store import Store
+
+DAY = 86_400.0
+PACKAGES = ("numpy", "scipy", "numba", "pandas", "matplotlib")
 
 
 def bar(cells: Any) -> Bar:
@@ -25,15 +28,15 @@ def bar(cells: Any) -> Bar:
     return Bar("agreement-cells", int(cells.agrees.sum()), agreement.GOAL)
 
 
-def key_numbers(experiment: Experiment, found: CandidateCollector) -> Iterator[str]:
+def key_numbers(experiment: Experiment, found: Results) -> Iterator[str]:
     """Sentences, the most important first."""
     if "agreement" in found:
-        yield agreement_sentence(found["agreement"]).strip()
+        yield agreement.sentence(found["agreement"]).strip()
         yield from accuracy(experiment, found["errors"])
     if "heatmaps" in found:
         for name, table in (("published table", facts.published_table()), ("our runs", experiment.table)):
-            ratios = heatmaps.median_ratio(table)
-            smallest = int(heatmaps.rate_difference(table).min())
+            ratios = figures.median_ratio(table)
+            smallest = int(figures.rate_difference(table).min())
             yield f"Heat maps, {name}: largest ratio {ratios.max():.2f}, smallest difference {smallest:+d} points."
     if "lsp_ftg" in found:
         yield from polynomials(found["lsp_ftg"])
@@ -60,9 +63,8 @@ def accuracy(experiment: Experiment, errors: Any) -> Iterator[str]:
 
 def polynomials(rows: Any) -> Iterator[str]:
     for row in rows.itertuples():
-        zero = (
-            f", {row.mean_zero_terms:.0f} of them zero up to rounding" if row.mean_zero_terms >= 0.5 else ""
-        )
+        n_zero = row.mean_zero_terms
+        zero = f", {n_zero:.0f} of them zero up to rounding" if n_zero >= 0.5 else ""
         yield (
             f"LSP degree {row.degree}, {row.algorithm}: loss {row.mean_loss:.2g} ± {row.sd_loss:.2g}, median of the "
             f"exact loss {row.median_exact_loss:.2g}, {row.mean_terms:.1f} elements{zero}, over {row.runs} runs."
@@ -72,10 +74,9 @@ def polynomials(rows: Any) -> Iterator[str]:
 def duration(experiment: Experiment, speeds: Any) -> Iterator[str]:
     low, high = ratio(speeds)
     days = [speeds[column].sum() for column in ("authors_days_from", "authors_days_to")]
-    noted = sessions(experiment.folder / "sessions.jsonl")
-    wall = sum(session.seconds for session in noted)
+    wall = sum(session.seconds for session in experiment.sessions)
     # A killed process does not record its time.
-    untimed = int(speeds.runs.sum()) - sum(session.runs for session in noted)
+    untimed = int(speeds.runs.sum()) - sum(session.runs for session in experiment.sessions)
     partly = f" (without the time of {untimed} runs, whose session was killed)" if untimed > 0 else ""
     cores = speeds.core_seconds.sum()
     yield (
@@ -95,51 +96,51 @@ def minutes(seconds: float) -> str:
     return f"{seconds / 60:.1f} minutes" if seconds >= 60 else f"{seconds:.0f} seconds"
 
 
-def as_markdown(experiment: Experiment, found: CandidateCollector) -> str:
+def as_markdown(experiment: Experiment, found: Results) -> str:
     """summary.md."""
     lines = ["# Summary of this reproduction", "", f"`{experiment.command}`", ""]
     lines += [f"- {sentence}" for sentence in key_numbers(experiment, found)]
     lines += [f"- {sentence}" for sentence in found.get("differences", ())]
     lines += ["", "Made with " + ", ".join(f"{k} {v}" for k, v in versions().items()) + ".", ""]
     if "agreement" in found:
-        drift = markdown(DRIFT_HEADINGS, drift_rows(found["agreement"]), 1)
-        lines += ["## Agreement by algorithm", "", POWER, "", drift]
+        drift = drift_table(found["agreement"]).markdown()
+        lines += ["## Agreement by algorithm", "", agreement.POWER, "", drift]
     if "lsp_comparison" in found:
-        lines += ["## LSP at generation 200", "", markdown(LSP_HEADINGS, lsp_rows(found["lsp_comparison"]))]
+        lines += ["## LSP at generation 200", "", lsp_table(found["lsp_comparison"]).markdown()]
     if "speeds" in found:
-        rates = markdown(SPEED_HEADINGS, speed_rows(found["speeds"]), 2)
-        lines += ["## Evaluations per second and core", "", rates]
+        lines += ["## Evaluations per second and core", "", speed_table(found["speeds"]).markdown()]
     return "\n".join(lines)
 
 
-LSP_HEADINGS = ("Degree", "Algorithm", "What", "Ours", "Runs alive", "Authors", "Runs alive", "p (Welch)")
-SPEED_HEADINGS = (
-    "Part", "Algorithm", "Runs", "Evaluations", "Core seconds", "Per second", "Authors' core-days",
-)  # fmt: skip
+# Computing times -----------------------------------------------------------------------------------------------------
+def speeds(tasks: Iterable[Task], store: Store) -> Any:
+    """Per part and algorithm: evaluations, seconds of one core, and the authors' core-days for as many evaluations."""
+    totals: dict[tuple[str, str], list[float]] = {}
+    for task in tasks:
+        record = store[task]
+        total = totals.setdefault((TABLE if task.part == TABLE else task.problem, task.algorithm), [0, 0, 0])
+        for i, amount in enumerate((1, record["evaluations"], record["seconds"])):
+            total[i] += amount
+    rows = []
+    for (part, algorithm), (runs, evaluations, seconds) in totals.items():
+        rates = facts.RATES[part].get(algorithm, (math.nan, math.nan))
+        slow, fast = (evaluations / rate / DAY for rate in rates)
+        rows.append((part, algorithm, runs, evaluations, seconds, evaluations / seconds, fast, slow))
+    names = "part algorithm runs evaluations core_seconds per_second authors_days_from authors_days_to"
+    return pd.DataFrame(rows, columns=names.split())
 
 
-def lsp_rows(table: Any) -> list[list[str]]:
-    return [
-        [
-            str(r.degree), r.algorithm, r.what, f"{r.mean:.3g} ± {r.sd:.2g}", str(r.n),
-            f"{r.published_mean:.3g} ± {r.published_sd:.2g}", str(r.published_n),
-            "–" if math.isnan(r.p) else f"{r.p:.2g}",
-        ]
-        for r in table.itertuples()
-    ]  # fmt: skip
+def ratio(table: Any) -> list[float]:
+    """Speed-up over the authors' programs in core time, from and to, for the published algorithms."""
+    theirs = table[table.authors_days_from.notna()]
+    ours = theirs.core_seconds.sum()
+    return [float(theirs[c].sum() * DAY / ours) for c in ("authors_days_from", "authors_days_to")]
 
 
-def speed_rows(table: Any) -> list[list[str]]:
-    return [
-        [
-            r.part, r.algorithm, f"{r.runs:,}", f"{r.evaluations:,}", f"{r.core_seconds:,.1f}", f"{r.per_second:,.0f}",
-            days(r.authors_days_from, r.authors_days_to),
-        ]
-        for r in table.itertuples()
-    ]  # fmt: skip
-
-
-def days(low: float, high: float) -> str:
-    if math.isnan(low):
-        return "–"
-    return f"{low:.2g}" if low == high else f"{low:.2g} to {high:.2g}"
+def versions() -> dict[str, str]:
+    """Versions of the software and the platform."""
+    found = {"fouriertree": __version__, "Python": platform.python_version()}
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found | {"platform": f"{platform.system()} {platform.machine()}"}

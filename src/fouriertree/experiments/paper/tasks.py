@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from typing import Any
 
 from fouriertree import FTG, Budget, GramSVD, __version__
@@ -25,21 +26,12 @@ BUDGETS = {
     LSP: Budget(facts.EVALUATIONS, target_loss=SOLVED),
 }
 
-#: approximate seconds of a run: long ones start first, and the remaining time is estimated from them
+#: approximate seconds of a run of each of `facts.ALGORITHMS`: long ones start first, and the remaining time is
+#: estimated from them
 SECONDS = {
-    (TABLE, facts.ONE_PLUS_ONE): 0.3,
-    (TABLE, facts.ONE_PLUS_LAMBDA): 0.25,
-    (TABLE, facts.CANONICAL): 0.6,
-    (TABLE, facts.PUBLISHED_FTG): 0.05,
-    (TABLE, facts.ORTHONORMAL_FTG): 0.03,
-    ("lsp10", facts.ONE_PLUS_LAMBDA): 0.6,
-    ("lsp10", facts.CANONICAL): 5.0,
-    ("lsp10", facts.PUBLISHED_FTG): 1.4,
-    ("lsp10", facts.ORTHONORMAL_FTG): 0.05,
-    ("lsp100", facts.ONE_PLUS_LAMBDA): 1.2,
-    ("lsp100", facts.CANONICAL): 8.0,
-    ("lsp100", facts.PUBLISHED_FTG): 1.0,
-    ("lsp100", facts.ORTHONORMAL_FTG): 2.5,
+    TABLE: (0.3, 0.25, 0.6, 0.05, 0.03),
+    "lsp10": (0.0, 0.6, 5.0, 1.4, 0.05),
+    "lsp100": (0.0, 1.2, 8.0, 1.0, 2.5),
 }
 
 
@@ -59,18 +51,15 @@ class Task:
         return f"{self.part}/{self.algorithm}/{self.problem}/{digest(settings(self))}/{self.seed}"
 
     @property
-    def group(self) -> str:
-        """Equal for runs that differ only in seed or settings."""
-        return f"{self.part} {self.algorithm} {self.problem}"
-
-    @property
     def file(self) -> str:
-        """One file per group, such as table-1-lambda-gp-koza1.jsonl."""
-        return re.sub(r"[^a-z0-9]+", "-", self.group.lower()).strip("-") + ".jsonl"
+        """One file for runs that differ only in seed or settings, such as table-1-lambda-gp-koza1.jsonl."""
+        group = f"{self.part} {self.algorithm} {self.problem}"
+        return re.sub(r"[^a-z0-9]+", "-", group.lower()).strip("-") + ".jsonl"
 
     @property
     def seconds(self) -> float:
-        return SECONDS[self.part if self.part == TABLE else self.problem, self.algorithm]
+        part = SECONDS[TABLE if self.part == TABLE else self.problem]
+        return part[facts.ALGORITHMS.index(self.algorithm)]
 
 
 def search_of(task: Task) -> Any:
@@ -103,29 +92,26 @@ def digest(text: str) -> str:
 
 def table_tasks(runs: int, clean: bool = False, algorithms: Sequence[str] = facts.ALGORITHMS) -> list[Task]:
     """The conventional benchmarks: every algorithm on every problem."""
-    return [
-        Task(TABLE, algorithm, problem, seed, clean and algorithm == facts.CANONICAL)
-        for algorithm in algorithms
-        for problem in facts.PROBLEMS
-        for seed in range(runs)
-    ]
+    return product_of(TABLE, algorithms, facts.PROBLEMS, runs, clean)
 
 
 def lsp_tasks(runs: int, clean: bool = False) -> list[Task]:
     """The large-scale polynomials; the paper has no (1+1)-GP there."""
+    problems = [f"lsp{degree}" for degree in facts.LSP_DEGREES]
+    return product_of(LSP, facts.ALGORITHMS[1:], problems, runs, clean)
+
+
+def product_of(
+    part: str, algorithms: Sequence[str], problems: Sequence[str], runs: int, clean: bool
+) -> list[Task]:
     return [
-        Task(LSP, algorithm, f"lsp{degree}", seed, clean and algorithm == facts.CANONICAL)
-        for algorithm in facts.ALGORITHMS
-        if algorithm != facts.ONE_PLUS_ONE
-        for degree in facts.LSP_DEGREES
-        for seed in range(runs)
+        Task(part, algorithm, problem, seed, clean and algorithm == facts.CANONICAL)
+        for algorithm, problem, seed in product(algorithms, problems, range(runs))
     ]
 
 
 def perform(task: Task) -> dict[str, Any]:
     """Run a task; its record holds JSON types only."""
-    from fouriertree.experiments.paper import conventional, polynomials
+    from fouriertree.experiments.paper.runs import run_benchmark, run_polynomial
 
-    if task.part == TABLE:
-        return conventional.run_benchmark(task)
-    return polynomials.run_polynomial(task)
+    return run_benchmark(task) if task.part == TABLE else run_polynomial(task)
