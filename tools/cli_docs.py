@@ -11,7 +11,7 @@ import typer.main
 
 from fouriertree.cli import app
 from fouriertree.cli.documents import KEYS
-from fouriertree.cli.errors import STATUSES
+from fouriertree.cli.output import STATUSES
 from fouriertree.cli.help import ARGUMENTS, OPTIONS, by_heading
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "cli.md"

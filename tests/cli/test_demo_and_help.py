@@ -12,7 +12,7 @@ import typer.main
 
 import fouriertree
 from fouriertree.cli import app
-from fouriertree.cli.errors import STATUSES
+from fouriertree.cli.output import STATUSES
 
 COMMANDS = typer.main.get_command(app).commands
 HEAVY = ("numpy", "numba", "pandas", "sklearn", "sympy", "matplotlib", "rich")

@@ -14,9 +14,8 @@ from typer.core import TyperGroup
 from fouriertree._version import __version__
 from fouriertree.cli import bench, demo, export, fit, paper, predict, problems, report, runs
 from fouriertree.cli.documents import write
-from fouriertree.cli.errors import BAD_INPUT, INTERRUPTED, STATUSES, sentence
 from fouriertree.cli.help import Command, write_epilog
-from fouriertree.cli.output import printing, say
+from fouriertree.cli.output import BAD_INPUT, INTERRUPTED, STATUSES, printing, say, sentence
 from fouriertree.cli.show import shortened
 from fouriertree.errors import InputError
 from fouriertree.io.terminal import printable

@@ -10,8 +10,7 @@ from typing import Any
 
 import typer
 
-from fouriertree.cli.errors import sentence
-from fouriertree.cli.output import printing
+from fouriertree.cli.output import printing, sentence
 from fouriertree.errors import InputError
 from fouriertree.io.strict_json import plain
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fouriertree.cli.documents import document
-from fouriertree.cli.fitting.arguments import FitArguments
+from fouriertree.cli.files import as_input_errors
+from fouriertree.cli.fitting.arguments import FitArguments, check_guesses
 from fouriertree.cli.fitting.options import FIT
 from fouriertree.cli.fitting.outcome import Outcome
 from fouriertree.cli.help import examples
 from fouriertree.cli.interrupts import Interrupts, handle_interrupts
 from fouriertree.cli.options import with_options
 from fouriertree.cli.output import note
-from fouriertree.errors import InputError
 
 if TYPE_CHECKING:
     from fouriertree.cli.fitting.columns import Sample
@@ -32,7 +32,7 @@ EXAMPLES = examples(
 )  # fmt: skip
 
 
-@with_options(FIT)
+@with_options(*FIT)
 def fit(**values: Any) -> None:
     """Symbolic regression: find equations for one column of a table.
 
@@ -48,18 +48,16 @@ def fit(**values: Any) -> None:
 
 
 def fit_table(
-    arguments: FitArguments,
-    interrupts: Interrupts,
-    content: dict[str, Any],
-    folder: RunFolder | None = None,
+    arguments: FitArguments, interrupts: Interrupts, content: dict[str, Any], folder: RunFolder | None = None,
     report: Path | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Read the table, fit, score, write and print: for `fit`, `demo` and `runs resume`."""
-    from fouriertree.cli.fitting.checks import check_guesses
     from fouriertree.cli.fitting.holdout import holdout_scores
     from fouriertree.data.checks import draw_seed
     from fouriertree.estimators.regressor import SymbolicRegressor
     from fouriertree.estimators.single_fit import RunContext
+    from fouriertree.fit.memory import MemoryLimitError
+    from fouriertree.runs import RunError
 
     arguments.check()
     parameters = arguments.parameters()
@@ -74,7 +72,8 @@ def fit_table(
     interrupts.regressor = regressor
     context = RunContext(folder, {"command": arguments.to_json()})
     with warnings_as_notes():
-        with refusals_as_input_errors():
+        # A run that cannot be resumed, and a memory limit that is too small.
+        with as_input_errors(RunError, MemoryLimitError):
             regressor.fit_run(training.X, training.y, training.weights, context=context, stop=interrupts.stop)
         interrupts.announce()
         scores = None if holdout is None else holdout_scores(regressor.models_, holdout)
@@ -103,18 +102,6 @@ def warnings_as_notes() -> Iterator[None]:
             warnings.simplefilter("always", category)
         warnings.showwarning = show
         yield
-
-
-@contextmanager
-def refusals_as_input_errors() -> Iterator[None]:
-    """Inside, a run that cannot be resumed and a memory limit that is too small are errors of the input."""
-    from fouriertree.fit.memory import MemoryLimitError
-    from fouriertree.runs import RunError
-
-    try:
-        yield
-    except (RunError, MemoryLimitError) as error:
-        raise InputError(str(error)) from None
 
 
 def samples(arguments: FitArguments, seed: int) -> tuple[Sample, Sample | None]:

@@ -1,4 +1,4 @@
-"""Output of commands: results on stdout, which may be full or closed, notes and progress on stderr."""
+"""Output of commands: results on stdout, which may be full or closed, notes and progress on stderr; exit statuses."""
 
 from __future__ import annotations
 
@@ -10,9 +10,19 @@ from typing import Any
 
 import typer
 
-from fouriertree.cli.errors import BROKEN_PIPE
 from fouriertree.errors import InputError, reason
 from fouriertree.io.terminal import printable
+
+SHORT, BAD_INPUT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 1, 2, 130, 141, 143
+#: the exit statuses, for help texts and the reference
+STATUSES = {
+    0: "success",
+    SHORT: "`bench` missed a goal; in any other command a bug, with its traceback",
+    BAD_INPUT: "bad input, or a file that cannot be read or written, with one sentence on stderr",
+    INTERRUPTED: "interrupted by Ctrl-C (SIGINT); `fit` has written and printed its equations so far",
+    BROKEN_PIPE: "the reader of the output closed it early, as `head` does",
+    TERMINATED: "terminated by SIGTERM; `fit` has written and printed its equations so far",
+}
 
 
 @contextmanager
@@ -55,6 +65,12 @@ def write_bytes(content: bytes) -> None:
 
 def note(sentence: str) -> None:
     print(f"note: {printable(sentence)}", file=sys.stderr)
+
+
+def sentence(error: Exception | str) -> str:
+    """The message on one line, as it follows `error:`."""
+    words = " ".join(str(error).split())
+    return words[:1].lower() + words[1:]
 
 
 def aligned_rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -4,62 +4,50 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from fouriertree.cli.documents import document
-from fouriertree.cli.errors import INTERRUPTED
+from fouriertree.cli.files import writing
 from fouriertree.cli.help import examples
-from fouriertree.cli.options import Folder, Json, option
-from fouriertree.cli.output import progress_bar, say
-from fouriertree.errors import InputError, unwritable
-from fouriertree.fit.options import OUTPUT, one_of, whole
+from fouriertree.cli.options import FOLDER, JSON, option, with_options
+from fouriertree.cli.output import INTERRUPTED, progress_bar, say
+from fouriertree.errors import InputError
+from fouriertree.fit.options import BOOLEAN, OUTPUT, one_of, whole
 
 if TYPE_CHECKING:
     from fouriertree.experiments.paper.experiment import Experiment
 
 AUTHORS = Path("../shared/paper")
-
-
 EXAMPLES = examples(
     ("preliminary results, in some minutes", "fouriertree paper --quick"),
     ("everything as published; the same command resumes it after an interrupt", "fouriertree paper"),
     ("one part, in another folder", "fouriertree paper --only heatmaps -o results/heatmaps"),
 )  # fmt: skip
 
-PART = one_of("table", "heatmaps", "lsp", "geometry")
 
-
+@with_options(
+    option("quick", BOOLEAN, "10 runs instead of 100: preliminary results in a few minutes.", default=False),
+    option("runs", whole(1), "Number of runs.", shown="100"),
+    option("only", one_of("table", "heatmaps", "lsp", "geometry"), "This part alone; may be repeated.",
+           repeated=True),
+    option("jobs", whole(1), "Number of processes; results do not depend on it.", shown="one per core"),
+    option("authors", FOLDER, "Folder with the authors' runs, to compare with.", shown=f"{AUTHORS} if it exists"),
+    option("clean", BOOLEAN, "Canonical GP copies parents; as published, it changes them in place.", default=False),
+    option("output", FOLDER, "Folder of the results.", OUTPUT, Path("results/paper"), short="-o"),
+    JSON,
+)  # fmt: skip
 def paper(
-    quick: Annotated[
-        bool, option("--quick", help="10 runs instead of 100: preliminary results in a few minutes.")
-    ] = False,
-    runs: Annotated[int | None, option("--runs", kind=whole(1), help="Number of runs.", shown="100")] = None,
-    only: Annotated[list[str], option("--only", kind=PART, help="This part alone; may be repeated.")] = [],
-    jobs: Annotated[
-        int | None,
-        option("--jobs", kind=whole(1), help="Number of processes; results do not depend on it.", shown="one per core"),
-    ] = None,
-    authors: Annotated[
-        Path | None,
-        option("--authors", kind=Folder, help="Folder with the authors' runs, to compare with.",
-               shown=f"{AUTHORS} if it exists"),
-    ] = None,
-    clean: Annotated[
-        bool, option("--clean", help="Canonical GP copies parents; as published, it changes them in place.")
-    ] = False,
-    output: Annotated[
-        Path, option("--output", "-o", kind=Folder, heading=OUTPUT, help="Folder of the results.")
-    ] = Path("results/paper"),
-    as_json: Json = False,
+    quick: bool, runs: int | None, only: list[str], jobs: int | None, authors: Path | None, clean: bool,
+    output: Path, json: bool,
 ) -> None:  # fmt: skip
     """Repeat the paper's experiments and compare them with the published tables, cell by cell.
 
     Writes tables, figures, all runs and report.html. Finished runs are stored: the same command resumes an
     interrupted one.
     """
-    with document(as_json) as content:
+    with document(json) as content:
         check(quick, runs, authors, output)
         from fouriertree.experiments.paper.workers import cores
 
@@ -75,10 +63,8 @@ def check(quick: bool, runs: int | None, authors: Path | None, output: Path) -> 
         raise InputError(
             f"there is no folder {authors} with the authors' runs; leave --authors out to do without"
         )
-    try:
+    with writing(output):
         output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(output, error) from None
 
 
 def plan(

@@ -38,7 +38,7 @@ class Kind:
     accepts: Callable[[Any], bool]
     read: Callable[[str], Any] = str  #: ValueError for text that is no such value
     metavar: str | None = None
-    choices: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()  #: words that a shell completes
 
 
 def whole(least: int, most: int | None = None) -> Kind:
@@ -105,8 +105,8 @@ def mapping(types: str, example: str) -> Kind:
     return Kind(f"mapping of {types}", f"a mapping such as {example}", accepts)
 
 
-def text(metavar: str) -> Kind:
-    return Kind("str", "text", lambda value: isinstance(value, str), str, metavar)
+def text(metavar: str | None, completed: tuple[str, ...] = ()) -> Kind:
+    return Kind("str", "text", lambda value: isinstance(value, str), str, metavar, completed)
 
 
 def path(metavar: str) -> Kind:
@@ -179,7 +179,8 @@ class Option:
     @property
     def flag_default(self) -> Any:
         """The value on the command line where the option is not given."""
-        return None if self.flag is None else [] if self.flag.repeated else self.flag.default
+        default = None if self.flag is None else self.flag.default
+        return list(default or ()) if self.flag and self.flag.repeated else default
 
     def check(self, value: Any) -> None:
         """Raise ValueError unless the value is valid."""

@@ -1,16 +1,27 @@
-"""The arguments of `fit`: plain data that run.json records, and the estimator's parameters that follow from them."""
+"""The arguments of `fit`: plain data that run.json records, and the estimator's parameters that follow from them.
+
+Arguments that contradict each other are refused before any work is done.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from fouriertree.cli.files import check_writable
 from fouriertree.cli.fitting.options import RECORDED
-from fouriertree.errors import shortened
+from fouriertree.errors import InputError, shortened
 from fouriertree.fit.options import OPTIONS, Flag
 from fouriertree.io.tables.source import DASH
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fouriertree.expr import PrimitiveSet
+
+PLOTS = (".png", ".pdf", ".svg")
 
 
 class FitArguments(SimpleNamespace):
@@ -46,12 +57,10 @@ class FitArguments(SimpleNamespace):
         return arguments
 
     def check(self) -> None:
-        """Raise InputError for arguments that contradict each other, before any work is done."""
-        from fouriertree.cli.fitting import checks
-
-        checks.check_validation(self)
-        checks.check_outputs(self)
-        checks.check_search(self)
+        """Raise InputError for arguments that contradict each other."""
+        check_validation(self)
+        check_outputs(self)
+        check_search(self)
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of the `SymbolicRegressor`."""
@@ -61,3 +70,55 @@ class FitArguments(SimpleNamespace):
         values = {option.name: arguments[option.key] for option in OPTIONS if option.flag is not None}
         defaults = {option.name: option.default for option in OPTIONS if values.get(option.name, 0) is None}
         return {**values, **defaults, **search_parameters(self)}
+
+
+def check_validation(args: FitArguments) -> None:
+    if args.validation is not None and args.validation_file is not None:
+        raise InputError(
+            "--validation holds out rows of the table, --validation-file has other rows; give one of them"
+        )
+    if args.validation_last and args.validation is None:
+        raise InputError("--validation-last needs the fraction of rows to hold out: --validation 0.2")
+    if args.validation_file is not None and args.validation_file == args.data == DASH:
+        raise InputError("the standard input cannot be both DATA and the --validation-file; name one of them")
+
+
+def check_outputs(args: FitArguments) -> None:
+    inputs = [args.data, *([args.validation_file] if args.validation_file else [])]
+    for path in (args.output, args.plot):
+        if path is not None:
+            check_writable(path, *inputs)
+    if args.plot is not None and args.plot.suffix.lower() not in PLOTS:
+        raise InputError(f"cannot draw {args.plot}: the name of a plot ends in {', '.join(PLOTS)}")
+    if args.output is not None and args.plot is not None and args.output.resolve() == args.plot.resolve():
+        raise InputError(f"{args.plot} cannot be both the model and the plot; rename one of them")
+
+
+def check_search(args: FitArguments) -> None:
+    """Raise InputError for options that the search or the loss would ignore."""
+    search = args.search
+    if search in ("one-plus-lambda", "gp") and (args.projector is not None or args.max_terms is not None):
+        raise InputError(
+            f"--projector and --max-terms are options of sums of trees; --search {search} fits one tree"
+        )
+    if search != "ftg" and args.projector is not None:
+        raise InputError(f"--projector is an option of ftg; give --search ftg with it, not {search}")
+    if search != "hybrid" and (args.max_size is not None or args.guess):
+        raise InputError(
+            f"--max-size and --guess are options of the hybrid search; --search {search} ignores them"
+        )
+    if args.loss != "quantile" and args.quantile is not None:
+        raise InputError(f"--quantile is an option of --loss quantile; give that with it, not {args.loss}")
+
+
+def check_guesses(guesses: Sequence[str], X: pd.DataFrame, operators: PrimitiveSet | None) -> None:
+    if not guesses:
+        return
+    from fouriertree.expr import ParseError, PrimitiveSet
+    from fouriertree.fit.guesses import parse_guesses
+
+    for guess in guesses:
+        try:
+            parse_guesses([guess], list(X.columns), operators or PrimitiveSet.default())
+        except ParseError as error:
+            raise InputError(f"--guess {guess!r} is no formula: {error.reason}") from None

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fouriertree.cli.files import save_model, write_atomically, writing
 from fouriertree.cli.output import note, say
 from fouriertree.cli.show import show
-from fouriertree.errors import unwritable
 from fouriertree.fit.options import RUNS
 
 if TYPE_CHECKING:
@@ -65,14 +65,11 @@ class Outcome:
         return getattr(self.regressor, "run_path_", None)
 
     def save(self, path: Path) -> str:
-        from fouriertree.cli.files import save_model
-
         save_model(path, self.regressor, self.target)
         self.written["model"] = str(path)
         return "model"
 
     def draw(self, path: Path) -> str:
-        from fouriertree.cli.files import write_atomically
         from fouriertree.plotting import draw_fit
 
         plot = draw_fit(
@@ -84,10 +81,8 @@ class Outcome:
         return "picture"
 
     def report(self, path: Path) -> str:
-        try:
+        with writing(path):
             self.regressor.report(path, self.target)
-        except OSError as error:
-            raise unwritable(path, error) from None
         return "report"
 
     def document(self) -> dict[str, Any]:
