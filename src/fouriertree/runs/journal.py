@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fouriertree.errors import reason
 from fouriertree.expr import PrimitiveSet
 from fouriertree.fit.history import WorkingResponse
 from fouriertree.problems import Problem
 from fouriertree.runs import RunError, RunFolder, RunFolderWarning
-from fouriertree.runs.folder import FAILED, FINISHED, FRONT, INTERRUPTED, MODEL, RUNNING, now, reason_of
+from fouriertree.runs.folder import FAILED, FINISHED, FRONT, INTERRUPTED, MODEL, RUNNING, now
 from fouriertree.runs.recorder import Checkpoints, Recorder
 from fouriertree.search import Observer, Resumable, RunState, Search
 from fouriertree.search.observers import CandidateCollector, Patience
@@ -59,14 +60,11 @@ class Journal:
         try:
             self._write_to(RunFolder.create(Path(store), metadata))
         except OSError as error:
-            message = f"cannot create a run folder in {store}: {reason_of(error)}; fitting without it"
+            message = f"cannot create a run folder in {store}: {reason(error)}; fitting without it"
             warnings.warn(message, RunFolderWarning, stacklevel=4)
 
     def resume(self, folder: RunFolder, primitives: PrimitiveSet, changes: Mapping[str, Any]) -> None:
-        """Resume a run from its newest checkpoint, or from its start if there is none.
-
-        `changes` updates the metadata of the run, such as its limits.
-        """
+        """Resume a run from its newest checkpoint, or from its start; `changes` updates its metadata."""
         checkpoint = folder.latest(primitives)
         number = None if checkpoint is None else checkpoint.number
         resumed = [*(folder.metadata.get("resumed") or []), {"at": now(), "from": number}]
@@ -122,15 +120,14 @@ class Journal:
         def write_if_due(current: RunState[Any]) -> None:
             if not checkpoints.due or (snapshot := search.snapshot(current.state)) is None:
                 return
-            content = {
+            checkpoints.write({
                 "search": snapshot,
                 "run_seconds": current.seconds,
                 "seconds": self.seconds + time.monotonic() - self._started,
                 "candidates": self.collector.state(),
                 "patience": None if patience is None else patience.state(),
                 **second,
-            }
-            checkpoints.write(content)
+            })  # fmt: skip
 
         return write_if_due
 
@@ -174,8 +171,7 @@ def unfinished_state(search: Search[Any], problem: Problem, seed: int, state: An
 
 def check_same_data(folder: RunFolder, found: str) -> None:
     """RunError unless the fingerprint is that of the data of the run."""
-    expected = folder.metadata.get("data", {}).get("sha256")
-    if expected != found:
+    if folder.metadata.get("data", {}).get("sha256") != found:
         raise RunError(
             f"the data are not those of run {folder.id}, which can only be resumed with the same data; start a new fit"
         )
@@ -184,12 +180,11 @@ def check_same_data(folder: RunFolder, found: str) -> None:
 def parameters_of(folder: RunFolder, changes: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of the regressor of a run, with changes, which must include those that a file cannot represent."""
     metadata = folder.metadata
-    missing = [name for name in metadata.get("described", {}) if name not in changes]
-    if missing:
-        raise RunError(
-            f"run {folder.id} had {missing[0]}={metadata['described'][missing[0]]}, which a file cannot represent; "
-            f"give {missing[0]} again"
-        )
+    for name, text in metadata.get("described", {}).items():
+        if name not in changes:
+            raise RunError(
+                f"run {folder.id} had {name}={text}, which a file cannot represent; give {name} again"
+            )
     return {**metadata["parameters"], **changes, "random_state": metadata["seed"]}
 
 

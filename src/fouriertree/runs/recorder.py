@@ -76,9 +76,4 @@ class Checkpoints:
 
 
 def fields(progress: Progress) -> dict[str, Any]:
-    return {
-        "traverses": progress.traverses,
-        "candidates": progress.candidates,
-        "terms": progress.terms,
-        "loss": progress.loss,
-    }
+    return {name: getattr(progress, name) for name in ("traverses", "candidates", "terms", "loss")}

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
+from fouriertree.errors import reason
 from fouriertree.runs.folder import RUN, RunError, RunFolder
 
 
 def list_runs(store: Path) -> list[RunFolder]:
     """The runs of a store, oldest first, without those that cannot be read."""
-    if not store.is_dir():
-        return []
     found = []
-    for path in sorted(store.iterdir()):
+    for path in sorted(store.iterdir()) if store.is_dir() else ():
         if (path / RUN).is_file():
-            try:
+            with suppress(RunError):
                 found.append(RunFolder.open(path))
-            except RunError:
-                continue
     return sorted(found, key=lambda folder: (str(folder.metadata.get("created")), folder.id))
 
 
@@ -46,4 +44,4 @@ def remove_run(folder: RunFolder) -> None:
     try:
         shutil.rmtree(folder.path)
     except OSError as error:
-        raise RunError(f"cannot remove {folder.path}: {(error.strerror or str(error)).lower()}") from None
+        raise RunError(f"cannot remove {folder.path}: {reason(error)}") from None
