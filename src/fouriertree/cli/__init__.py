@@ -9,12 +9,11 @@ import sys
 from typing import Any, Never
 
 import typer
-from typer.core import TyperGroup
 
 from fouriertree._version import __version__
 from fouriertree.cli import bench, demo, export, fit, paper, predict, problems, report, runs
 from fouriertree.cli.documents import write
-from fouriertree.cli.help import Command, write_epilog
+from fouriertree.cli.help import Command, Group
 from fouriertree.cli.output import BAD_INPUT, INTERRUPTED, STATUSES, printing, say, sentence
 from fouriertree.cli.show import shortened
 from fouriertree.errors import InputError
@@ -29,7 +28,7 @@ LONGEST_SENTENCE = 1000
 UsageError: Any = typer.BadParameter.__mro__[1]
 
 
-class Commands(TyperGroup):
+class Commands(Group):
     """Reports bad input in one sentence; other exceptions are bugs and have their traceback."""
 
     def main(self, args: Any = None, *others: Any, **options: Any) -> Never:
@@ -52,27 +51,22 @@ class Commands(TyperGroup):
             sys.exit(INTERRUPTED)
         sys.exit(status if isinstance(status, int) else 0)
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        write_epilog(self.epilog, formatter)
-
 
 def fail(message: str) -> Never:
     print(f"error: {shortened(printable(message), LONGEST_SENTENCE)}", file=sys.stderr)
     sys.exit(BAD_INPUT)
 
 
-EPILOG = "\n".join(
-    [
-        "Exit status:",
-        *(f"  {status:<5}{meaning}" for status, meaning in STATUSES.items()),
-        "",
-        "Examples:",
-        "  fouriertree demo                                  # a built-in example",
-        "  fouriertree fit data.csv --target y -o model.json # equations for the column y",
-        "  fouriertree predict model.json new.csv            # predictions on new rows",
-        "  fouriertree fit --help                            # every command has examples",
-    ]
-)
+STATUS_LINES = "\n".join(f"  {status:<5}{meaning}" for status, meaning in STATUSES.items())
+EPILOG = f"""\
+Exit status:
+{STATUS_LINES}
+
+Examples:
+  fouriertree demo                                  # a built-in example
+  fouriertree fit data.csv --target y -o model.json # equations for the column y
+  fouriertree predict model.json new.csv            # predictions on new rows
+  fouriertree fit --help                            # every command has examples"""
 
 app = typer.Typer(
     name="fouriertree",

@@ -87,19 +87,17 @@ def plan(
 
 def compute(experiment: Experiment, jobs: int) -> None:
     """Run the missing tasks under a progress bar, weighted by the typical duration of each kind of run."""
-    missing = [task for task in experiment.tasks if task not in experiment.store]
-    kept = len(experiment.tasks) - len(missing)
-    if kept:
-        print(
-            f"{kept:,} of {len(experiment.tasks):,} runs are in {experiment.folder} already", file=sys.stderr
-        )
+    tasks, folder = experiment.tasks, experiment.folder
+    missing = [task for task in tasks if task not in experiment.store]
+    left = len(missing)
+    if left < len(tasks):
+        print(f"{len(tasks) - left:,} of {len(tasks):,} runs are in {folder} already", file=sys.stderr)
     if missing:
         note = "; the first time ever, compiling takes half a minute"
-        print(f"{len(missing):,} runs in {jobs} processes{note}", file=sys.stderr)
+        print(f"{left:,} runs in {jobs} processes{note}", file=sys.stderr)
     with progress_bar() as bar:
-        total, note = sum(task.seconds for task in missing), f"{len(missing)} runs left"
-        bar_task = bar.add_task("runs", total=total, note=note)
-        left = len(missing)
+        total = sum(task.seconds for task in missing)
+        bar_task = bar.add_task("runs", total=total, note=f"{left} runs left")
 
         def advance(task: Any) -> None:
             nonlocal left
@@ -110,11 +108,8 @@ def compute(experiment: Experiment, jobs: int) -> None:
             experiment.compute(jobs, advance)
         except KeyboardInterrupt:
             bar.stop()
-            print(
-                f"interrupted: {len(missing) - left:,} more runs are kept in {experiment.folder}, {left:,} are left; "
-                "the same command resumes from here",
-                file=sys.stderr,
-            )
+            done = f"interrupted: {len(missing) - left:,} more runs are kept in {folder}, {left:,} are left"
+            print(f"{done}; the same command resumes from here", file=sys.stderr)
             raise typer.Exit(INTERRUPTED) from None
 
 

@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from fouriertree.cli.documents import document
 from fouriertree.cli.files import as_input_errors
 from fouriertree.cli.fit import fit_table
 from fouriertree.cli.fitting.arguments import FitArguments
 from fouriertree.cli.fitting.options import CHANGEABLE
-from fouriertree.cli.help import Command, examples, write_epilog
+from fouriertree.cli.help import Command, Group, examples
 from fouriertree.cli.interrupts import handle_interrupts
 from fouriertree.cli.options import FOLDER, JSON, info, option, with_options
 from fouriertree.cli.output import aligned_rows, note, say
@@ -57,13 +56,6 @@ STORE = option("run_dir", FOLDER, "Folder of the runs: the --run-dir of `fit`.",
 LONGEST = 60
 #: the rows of a comparison, before the parameters
 SIDE_BY_SIDE = ("status", "target", "rows", "columns", "seconds", "loss", "complexity", "equation")
-
-
-class Group(TyperGroup):
-    """A group whose examples are printed as they are."""
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        write_epilog(self.epilog, formatter)
 
 
 app = typer.Typer(

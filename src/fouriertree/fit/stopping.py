@@ -38,7 +38,7 @@ PROCESS_LOG = InterruptCounter(REPEATED_INTERRUPT_SECONDS)
 
 
 class Stop:
-    """A thread-safe request that a fit ends, polled between steps, so that results are complete; the first one counts."""
+    """A thread-safe request that a fit ends, polled between steps, so that results are complete."""
 
     def __init__(self) -> None:
         self.reason: str | None = None
@@ -49,6 +49,7 @@ class Stop:
         self._watch: Callable[[], str | None] | None = None
 
     def request(self, reason: str) -> None:
+        """Keep the reason, unless there is one already."""
         if self.reason is None:
             self.reason, self.requested_at = reason, time.monotonic()
 

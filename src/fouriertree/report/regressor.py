@@ -27,7 +27,10 @@ def content_of(
 ) -> ReportContent:  # fmt: skip
     """The report of the chosen equation; with `refits` > 0 also its stability, which takes as many fits."""
     half_width = conformal_quantile(regressor.scores_[regressor.best_index_], LEVEL)
-    stability = regressor.stability(refits, X, y, progress) if refits else None
+    stability = None
+    if refits:
+        found = regressor.stability(refits, X, y, progress)
+        stability = {"Forms over the refits": found.forms, "Terms over the refits": found.terms}
     return ReportContent(
         title=f"An equation for {target}",
         target=target,
@@ -40,12 +43,7 @@ def content_of(
         intervals=_intervals(regressor, X, y),
         band=Band(half_width, LEVEL) if np.isfinite(half_width) else None,
         certificate=_certificate(regressor),
-        stability=None
-        if stability is None
-        else {
-            "Forms over the refits": stability.forms,
-            "Terms over the refits": stability.terms,
-        },
+        stability=stability,
         provenance=provenance(regressor, target),
         exports=snippets(regressor),
     )
@@ -60,16 +58,10 @@ def _intervals(regressor: Any, X: Floats, y: Floats) -> pd.DataFrame | None:
 
 def _certificate(regressor: Any) -> Certificate:
     certificate = regressor.certificate()
-    rows = [
-        {
-            "feature": slope.column,
-            "direction": slope.direction,
-            "lower bound": slope.lower,
-            "upper bound": slope.upper,
-        }
-        for slope in regressor.slopes()
-    ]
-    return Certificate(certificate.verdict, certificate.text(), pd.DataFrame(rows) if rows else None)
+    rows = [(slope.column, slope.direction, slope.lower, slope.upper) for slope in regressor.slopes()]
+    columns = ["feature", "direction", "lower bound", "upper bound"]
+    slopes = pd.DataFrame(rows, columns=columns) if rows else None
+    return Certificate(certificate.verdict, certificate.text(), slopes)
 
 
 def provenance(regressor: Any, target: str) -> Mapping[str, object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,14 +35,9 @@ class Outcome:
         """Write the files and print the table: files first, since stdout may fail, and each whatever the others do."""
         from fouriertree.runs.journal import UNFINISHED
 
-        steps: list[tuple[Path | None, Callable[[Path], str]]] = [
-            (model, self.save),
-            (plot, self.draw),
-            (report, self.report),
-        ]
         done: list[str] = []
         failures: list[Exception] = []
-        for path, write in steps:
+        for path, write in ((model, self.save), (plot, self.draw), (report, self.report)):
             if path is not None:
                 # An interrupt is no Exception, and ends the command at once.
                 try:
@@ -88,13 +82,12 @@ class Outcome:
     def document(self) -> dict[str, Any]:
         """The JSON document; its `files` are filled in as they are written."""
         regressor, best = self.regressor, self.regressor.best_index_
+        holdout = self.holdout
         rows = [{"row": i, **row} for i, row in enumerate(regressor.equations_.to_dict("records"))]
-        for i, row in enumerate(rows):
-            score = self.holdout.scores[i] if self.holdout else None
+        scores = holdout.scores if holdout else [None] * len(rows)
+        for row, score in zip(rows, scores, strict=True):
             row |= {"unseen_r2": score and score.r2, "unseen_rmse": score and score.rmse}
-        unseen = None
-        if self.holdout is not None:
-            unseen = {"rows": self.holdout.n_rows, **self.holdout.scores[best]._asdict()}
+        unseen = holdout and {"rows": holdout.n_rows, **holdout.scores[best]._asdict()}
         history = ("stop_reason", "seed", "traverses", "evaluations", "seconds")
         return {
             "target": self.target,
