@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fouriertree.cli.completion import TARGETS
 from fouriertree.cli.documents import document
@@ -34,7 +34,7 @@ EXAMPLES = examples(
     option("output", FILE, "Write to this file, not to stdout.", OUTPUT, short="-o"),
     JSON,
 )
-def export(model: Path, to: str | None, row: int | None, output: Path | None, json: bool) -> None:
+def export(model: Path, to: str | None, row: int | None, output: Path | None, json: bool = False) -> None:
     """Export an equation as source code, SQL, a spreadsheet formula or a graph.
 
     The exported equation has the same values; docs/export.md gives for every target the result where the equation has
@@ -43,8 +43,11 @@ def export(model: Path, to: str | None, row: int | None, output: Path | None, js
     with document(json) as content:
         content |= dict.fromkeys(("to", "row", "equation", "text", "output", "targets"))
         if to is None:
-            content["targets"] = targets()
-            say(*(f"{target['name']:<12}{target['description']}" for target in targets()))
+            from fouriertree.export import TARGETS
+
+            keys = ("name", "suffix", "description", "binary")
+            content["targets"] = [{key: getattr(each, key) for key in keys} for each in TARGETS.values()]
+            say(*(f"{each.name:<12}{each.description}" for each in TARGETS.values()))
             return
         target = chosen(to, output)
         saved = load_model(model, row)
@@ -53,32 +56,22 @@ def export(model: Path, to: str | None, row: int | None, output: Path | None, js
         written = write(saved.model, target)
         content |= {"to": target.name, "row": saved.row, "equation": str(saved.model)}
         if output is None:
-            content["text"] = written.decode()
+            content["text"] = text = written.decode()
             if not json:
-                if sys.stdout.isatty() and has_control_characters(written.decode()):
-                    raise InputError(CONTROL)
-                with printing():
-                    sys.stdout.write(written.decode())
+                show(text)
         else:
             write_atomically(output, written)
             say(f"{target.description} written to {output}")
             content["output"] = str(output)
 
 
-def targets() -> list[dict[str, Any]]:
-    from fouriertree.export import TARGETS
-
-    keys = ("name", "suffix", "description", "binary")
-    return [{key: getattr(target, key) for key in keys} for target in TARGETS.values()]
-
-
-CONTROL = "a name in it has control characters for a terminal; write it to a file with -o"
-
-
-def has_control_characters(text: str) -> bool:
-    """Whether a terminal would interpret some of the characters instead of showing them."""
-    plain = text.replace("\t", " ")
-    return printable(plain, lines=True) != plain
+def show(code: str) -> None:
+    """Print it, unless a terminal would interpret some of the characters instead of showing them."""
+    plain = code.replace("\t", " ")
+    if sys.stdout.isatty() and printable(plain, lines=True) != plain:
+        raise InputError("a name in it has control characters for a terminal; write it to a file with -o")
+    with printing():
+        sys.stdout.write(code)
 
 
 def chosen(name: str, output: Path | None) -> Target:

@@ -57,10 +57,33 @@ class FitArguments(SimpleNamespace):
         return arguments
 
     def check(self) -> None:
-        """Raise InputError for arguments that contradict each other."""
-        check_validation(self)
-        check_outputs(self)
-        check_search(self)
+        """Raise InputError for arguments that contradict each other, or that the search or the loss would ignore."""
+        output, plot, search = self.output, self.plot, self.search
+        has_file = self.validation_file is not None
+        refuse(
+            (self.validation is not None and has_file,
+             "--validation holds out rows of the table, --validation-file has other rows; give one of them"),
+            (self.validation_last and self.validation is None,
+             "--validation-last needs the fraction of rows to hold out: --validation 0.2"),
+            (has_file and self.validation_file == self.data == DASH,
+             "the standard input cannot be both DATA and the --validation-file; name one of them"),
+        )  # fmt: skip
+        for path in filter(None, (output, plot)):
+            check_writable(path, self.data, *([self.validation_file] if has_file else []))
+        refuse(
+            (plot is not None and plot.suffix.lower() not in PLOTS,
+             f"cannot draw {plot}: the name of a plot ends in {', '.join(PLOTS)}"),
+            (output is not None and plot is not None and output.resolve() == plot.resolve(),
+             f"{plot} cannot be both the model and the plot; rename one of them"),
+            (search in ("one-plus-lambda", "gp") and (self.projector is not None or self.max_terms is not None),
+             f"--projector and --max-terms are options of sums of trees; --search {search} fits one tree"),
+            (search != "ftg" and self.projector is not None,
+             f"--projector is an option of ftg; give --search ftg with it, not {search}"),
+            (search != "hybrid" and (self.max_size is not None or bool(self.guess)),
+             f"--max-size and --guess are options of the hybrid search; --search {search} ignores them"),
+            (self.loss != "quantile" and self.quantile is not None,
+             f"--quantile is an option of --loss quantile; give that with it, not {self.loss}"),
+        )  # fmt: skip
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of the `SymbolicRegressor`."""
@@ -72,43 +95,11 @@ class FitArguments(SimpleNamespace):
         return {**values, **defaults, **search_parameters(self)}
 
 
-def check_validation(args: FitArguments) -> None:
-    if args.validation is not None and args.validation_file is not None:
-        raise InputError(
-            "--validation holds out rows of the table, --validation-file has other rows; give one of them"
-        )
-    if args.validation_last and args.validation is None:
-        raise InputError("--validation-last needs the fraction of rows to hold out: --validation 0.2")
-    if args.validation_file is not None and args.validation_file == args.data == DASH:
-        raise InputError("the standard input cannot be both DATA and the --validation-file; name one of them")
-
-
-def check_outputs(args: FitArguments) -> None:
-    inputs = [args.data, *([args.validation_file] if args.validation_file else [])]
-    for path in (args.output, args.plot):
-        if path is not None:
-            check_writable(path, *inputs)
-    if args.plot is not None and args.plot.suffix.lower() not in PLOTS:
-        raise InputError(f"cannot draw {args.plot}: the name of a plot ends in {', '.join(PLOTS)}")
-    if args.output is not None and args.plot is not None and args.output.resolve() == args.plot.resolve():
-        raise InputError(f"{args.plot} cannot be both the model and the plot; rename one of them")
-
-
-def check_search(args: FitArguments) -> None:
-    """Raise InputError for options that the search or the loss would ignore."""
-    search = args.search
-    if search in ("one-plus-lambda", "gp") and (args.projector is not None or args.max_terms is not None):
-        raise InputError(
-            f"--projector and --max-terms are options of sums of trees; --search {search} fits one tree"
-        )
-    if search != "ftg" and args.projector is not None:
-        raise InputError(f"--projector is an option of ftg; give --search ftg with it, not {search}")
-    if search != "hybrid" and (args.max_size is not None or args.guess):
-        raise InputError(
-            f"--max-size and --guess are options of the hybrid search; --search {search} ignores them"
-        )
-    if args.loss != "quantile" and args.quantile is not None:
-        raise InputError(f"--quantile is an option of --loss quantile; give that with it, not {args.loss}")
+def refuse(*cases: tuple[bool, str]) -> None:
+    """Raise InputError with the message of the first case that is true."""
+    for wrong, message in cases:
+        if wrong:
+            raise InputError(message)
 
 
 def check_guesses(guesses: Sequence[str], X: pd.DataFrame, operators: PrimitiveSet | None) -> None:
