@@ -69,7 +69,7 @@ def test_the_completion_script_of_a_shell_is_printed(process, shell):
 
 
 def test_completed_words_are_those_of_the_package():
-    from fouriertree.cli.fitting.searches import parse_operators
+    from fouriertree.cli.fitting.arguments import parse_operators
     from fouriertree.experiments.bench.names import SUITES
     from fouriertree.experiments.bench.systems import SYSTEMS
     from fouriertree.export import TARGETS

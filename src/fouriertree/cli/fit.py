@@ -19,7 +19,6 @@ from fouriertree.cli.options import with_options
 from fouriertree.cli.output import note
 
 if TYPE_CHECKING:
-    from fouriertree.cli.fitting.columns import Sample
     from fouriertree.runs import RunFolder
 
 EXAMPLES = examples(
@@ -52,7 +51,7 @@ def fit_table(
     report: Path | None = None,
 ) -> None:  # fmt: skip
     """Read the table, fit, score, write and print: for `fit`, `demo` and `runs resume`."""
-    from fouriertree.cli.fitting.holdout import holdout_scores
+    from fouriertree.cli.fitting.columns import holdout_scores, samples
     from fouriertree.data.checks import draw_seed
     from fouriertree.estimators.regressor import SymbolicRegressor
     from fouriertree.estimators.single_fit import RunContext
@@ -102,17 +101,3 @@ def warnings_as_notes() -> Iterator[None]:
             warnings.simplefilter("always", category)
         warnings.showwarning = show
         yield
-
-
-def samples(arguments: FitArguments, seed: int) -> tuple[Sample, Sample | None]:
-    """The training rows, and the hold-out set if there is one."""
-    from fouriertree.cli.fitting.columns import same_columns, training_sample
-    from fouriertree.cli.fitting.holdout import split
-    from fouriertree.io.tables.reading import read_table
-
-    sample = training_sample(read_table(arguments.data, arguments.sheet), arguments)
-    if arguments.validation_file is not None:
-        return sample, same_columns(read_table(arguments.validation_file), sample)
-    if arguments.validation is not None:
-        return split(sample, arguments.validation, arguments.validation_last, seed)
-    return sample, None

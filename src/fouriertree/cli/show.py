@@ -12,7 +12,7 @@ from fouriertree.io.terminal import printable
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fouriertree.cli.fitting.holdout import HoldoutScores
+    from fouriertree.cli.fitting.columns import HoldoutScores
     from fouriertree.estimators.regressor import SymbolicRegressor
 
 LONGEST = 300

@@ -294,7 +294,6 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option("progress", False, BOOLEAN, "Show a progress bar on stderr.", OUTPUT),
 )  # fmt: skip
-BY_NAME = {option.name: option for option in OPTIONS}
 
 
 def check_parameters(parameters: Mapping[str, Any]) -> None:

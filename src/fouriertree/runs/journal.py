@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from fouriertree.errors import reason
 from fouriertree.expr import PrimitiveSet
@@ -23,8 +21,6 @@ from fouriertree.runs.folder import FAILED, FINISHED, FRONT, INTERRUPTED, MODEL,
 from fouriertree.runs.recorder import Checkpoints, Recorder
 from fouriertree.search import Observer, Resumable, RunState, Search
 from fouriertree.search.observers import CandidateCollector, Patience
-
-Floats = NDArray[np.float64]
 
 #: stop reasons after which a search can be resumed with the same limits
 UNFINISHED = ("interrupted", "stopped", "memory used up")

@@ -11,7 +11,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from fouriertree.cli.files import check_writable
-from fouriertree.cli.fitting.options import RECORDED
+from fouriertree.cli.fitting.options import GP_TRAVERSES, RECORDED
+from fouriertree.cli.output import say
 from fouriertree.errors import InputError, shortened
 from fouriertree.fit.options import OPTIONS, Flag
 from fouriertree.io.tables.source import DASH
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from fouriertree.expr import PrimitiveSet
 
 PLOTS = (".png", ".pdf", ".svg")
+#: FTG draws this many trees of at most so many levels for every term, and keeps the one of least description length
+FTG_BEST_OF, FTG_LEVELS = 10_000, 4
+FTG_TERMS = 10
 
 
 class FitArguments(SimpleNamespace):
@@ -87,8 +91,6 @@ class FitArguments(SimpleNamespace):
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of the `SymbolicRegressor`."""
-        from fouriertree.cli.fitting.searches import search_parameters
-
         arguments = vars(self)
         values = {option.name: arguments[option.key] for option in OPTIONS if option.flag is not None}
         defaults = {option.name: option.default for option in OPTIONS if values.get(option.name, 0) is None}
@@ -102,9 +104,51 @@ def refuse(*cases: tuple[bool, str]) -> None:
             raise InputError(message)
 
 
+# The parameters that depend on the search ------------------------------------------------------------------------
+def search_parameters(arguments: FitArguments) -> dict[str, Any]:
+    """The parameters that depend on the search: itself, the operators, and the limits that it observes."""
+    operators = None if arguments.operators is None else parse_operators(arguments.operators)
+    if arguments.search == "hybrid":
+        return {"operators": operators}
+    if arguments.search != "ftg":
+        from fouriertree.search import CanonicalGP, OnePlusLambda
+
+        limited = arguments.time_limit is not None or arguments.max_evaluations is not None
+        return {
+            "search": CanonicalGP() if arguments.search == "gp" else OnePlusLambda(),
+            "operators": operators,
+            "max_traverses": None if limited else GP_TRAVERSES,
+        }
+    from fouriertree import FTG, GramSVD, PrimitiveSet, RampedHalfAndHalf
+
+    # The search alone limits the number of terms.
+    if arguments.projector == "gram-svd":
+        published = "Gram matrix and SVD, trees of up to 10 levels, the first relevant one is taken"
+        say(f"FTG as published: {published}")
+        search = FTG(projector=GramSVD(), max_terms=arguments.max_terms)
+        return {"search": search, "operators": operators or PrimitiveSet.paper(), "max_terms": None}
+    trees = RampedHalfAndHalf(1, FTG_LEVELS)
+    search = FTG(generator=trees, best_of=FTG_BEST_OF, max_terms=arguments.max_terms or FTG_TERMS)
+    return {"search": search, "operators": operators, "max_terms": None}
+
+
+def parse_operators(text: str) -> PrimitiveSet:
+    from fouriertree.expr import PrimitiveSet
+    from fouriertree.expr.primitives import did_you_mean
+
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    known = PrimitiveSet.catalogue()
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known.names) or "; there are"
+            raise InputError(f"unknown operator {name!r}{hint} + - * / ^ {' '.join(known.names)}")
+    rows = [known[name] for name in names]
+    if not rows or len(set(rows)) < len(rows):
+        raise InputError(f"--operators must name one operator or more, each of them once; got {text!r}")
+    return PrimitiveSet(rows)
+
+
 def check_guesses(guesses: Sequence[str], X: pd.DataFrame, operators: PrimitiveSet | None) -> None:
-    if not guesses:
-        return
     from fouriertree.expr import ParseError, PrimitiveSet
     from fouriertree.fit.guesses import parse_guesses
 

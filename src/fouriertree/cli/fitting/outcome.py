@@ -13,8 +13,7 @@ from fouriertree.cli.show import show
 from fouriertree.fit.options import RUNS
 
 if TYPE_CHECKING:
-    from fouriertree.cli.fitting.columns import Sample
-    from fouriertree.cli.fitting.holdout import HoldoutScores
+    from fouriertree.cli.fitting.columns import HoldoutScores, Sample
     from fouriertree.estimators.regressor import SymbolicRegressor
 
 
