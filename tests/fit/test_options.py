@@ -19,6 +19,7 @@ from fouriertree.criteria.losses import NAMES
 from fouriertree.fit.options import LOSSES, OPTIONS, check_parameters
 
 ROOT = Path(__file__).resolve().parents[2]
+BY_NAME = {option.name: option for option in OPTIONS}
 ESTIMATORS = (SymbolicRegressor, SymbolicClassifier, SymbolicTransformer)
 
 
