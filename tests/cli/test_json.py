@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fouriertree.cli.documents import KEYS
 from fouriertree.io.strict_json import plain
 from fouriertree.selection.table import COLUMNS
 
+ROOT = Path(__file__).resolve().parents[2]
+KEYS = tomllib.loads((ROOT / "tools" / "json_keys.toml").read_text("utf-8"))
 needs_signals = pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 
 
