@@ -11,8 +11,8 @@ from typing import Any
 import typer.main
 
 from fouriertree.cli import app
-from fouriertree.cli.output import STATUSES
 from fouriertree.cli.help import ARGUMENTS, OPTIONS, by_heading
+from fouriertree.cli.output import STATUSES
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "cli.md"
