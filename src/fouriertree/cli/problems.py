@@ -19,8 +19,7 @@ EXAMPLES = examples(
 
 
 @with_options(
-    option("with_", FILE, "Python file that calls register_problem; may be repeated.", repeated=True),
-    JSON,
+    option("with_", FILE, "Python file that calls register_problem; may be repeated.", repeated=True), JSON
 )
 def problems(with_: list[Path], json: bool) -> None:
     """List the registered problems with formula and domain."""

@@ -209,8 +209,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("loss", "squared",
            Kind(f"{one_of(*LOSSES).type} or callable", f"{one_of(*LOSSES).phrase}, or a function of (y, predicted)",
                 lambda value: callable(value) or one_of(*LOSSES).accepts(value)),
-           "Loss of a row: absolute and huber are robust to outliers, logistic takes y for probabilities and fits their "
-           "log-odds, and a function maps the arrays (y, predicted) to the losses of the rows.", EQUATIONS,
+           "Loss of a row: absolute and huber are robust to outliers, logistic takes y for probabilities and fits "
+           "their log-odds, and a function maps the arrays (y, predicted) to the losses of the rows.", EQUATIONS,
            Flag(kind=one_of(*LOSSES[:-1]), default="squared", help="Loss function: absolute and huber are robust to "
                 "outliers, quantile estimates the --quantile of the target.")),
     Option("quantile", 0.5, FRACTION, "Quantile that the quantile loss estimates.", EQUATIONS, Flag(shown="0.5")),
@@ -237,8 +237,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("feature_names", None, Kind("list of str", "a list with a name for every feature", is_one_dimensional),
            "Names of the features in equations; None is those of a DataFrame, or x0, x1 and so on.", EQUATIONS),
     Option("run_dir", None, path("FOLDER"),
-           "Folder in which every fit creates a run folder, `run_path_`, with events, equations so far and checkpoints, "
-           "from which `resume` continues.", OUTPUT,
+           "Folder in which every fit creates a run folder, `run_path_`, with events, equations so far and "
+           "checkpoints, from which `resume` continues.", OUTPUT,
            Flag(help="Folder in which every fit creates a run folder with events, equations and checkpoints: see "
                 "`runs`.", default=RUNS)),
     Option("warm_start", False, BOOLEAN,

@@ -94,10 +94,9 @@ class Stop:
         """
         before = signal.getsignal(signal.SIGINT)
         # Another fit may not have been able to restore the default.
-        replaceable = (
-            before is signal.default_int_handler or getattr(before, "__func__", None) is Stop._handle
-        )
-        if not replaceable or threading.current_thread() is not threading.main_thread():
+        left_over = getattr(before, "__func__", None) is Stop._handle
+        here = threading.current_thread() is threading.main_thread()
+        if not here or not (before is signal.default_int_handler or left_over):
             yield
             return
         signal.signal(signal.SIGINT, self._handle)
