@@ -23,7 +23,7 @@ from fouriertree.fit.options import BOOLEAN, LARGEST_SEED, OUTPUT, SECONDS, numb
 if TYPE_CHECKING:
     from fouriertree.experiments.bench.plan import Plan
     from fouriertree.experiments.bench.tasks import Task
-    from fouriertree.experiments.store import Store
+    from fouriertree.experiments.store import Record, Store
 
 DATA = Path("../shared/data")
 EXAMPLES = examples(
@@ -125,9 +125,8 @@ def chosen_systems(names: list[str]) -> list[str]:
 def check_known(what: str, names: Collection[str], known: Collection[str]) -> None:
     for name in names:
         if name not in known:
-            raise InputError(
-                f"there is no {what} {name!r}{suggestion(name, known)}; there are {listed(known)}"
-            )
+            hint = suggestion(name, known)
+            raise InputError(f"there is no {what} {name!r}{hint}; there are {listed(known)}")
 
 
 def check_cases(plan: Plan) -> None:
@@ -157,7 +156,7 @@ def check_report(path: Path) -> None:
 
 
 # Running ---------------------------------------------------------------------------------------------------------
-def results(plan: Plan, folder: Path, jobs: int) -> list[dict[str, Any]]:
+def results(plan: Plan, folder: Path, jobs: int) -> list[Record]:
     """The results of all fits: those in the folder, and the missing ones after they have been run."""
     from fouriertree.experiments.bench.tasks import FILE
     from fouriertree.experiments.store import Store
@@ -180,7 +179,7 @@ def compute(tasks: list[Task], store: Store, plan: Plan, jobs: int) -> None:
     with progress_bar() as bar:
         line = bar.add_task("fits", total=len(missing), note="")
 
-        def advance(task: Task, record: dict[str, Any]) -> None:
+        def advance(task: Task, record: Record) -> None:
             bar.update(line, advance=1, note=f"{task.case} {task.system}")
             if "failed" in record:
                 message = f"note: {task.key}: {record['failed']}"
@@ -195,9 +194,7 @@ def compute(tasks: list[Task], store: Store, plan: Plan, jobs: int) -> None:
             raise typer.Exit(INTERRUPTED) from None
 
 
-def conclude(
-    records: list[dict[str, Any]], folder: Path, report: Path | None, content: dict[str, Any]
-) -> None:
+def conclude(records: list[Record], folder: Path, report: Path | None, content: dict[str, Any]) -> None:
     """Print the tables and the goals; exit with status 1 if a goal is missed."""
     from fouriertree.experiments.bench.bars import bars
     from fouriertree.experiments.bench.summary import rows, text_table

@@ -49,9 +49,20 @@ def paper(
     """
     with document(json) as content:
         check(quick, runs, authors, output)
+        from fouriertree.experiments.paper import experiment as e
+        from fouriertree.experiments.paper import facts
         from fouriertree.experiments.paper.workers import cores
 
-        experiment = plan(quick, runs, only, output, authors or AUTHORS, clean)
+        wanted = runs or (e.QUICK_RUNS if quick else facts.RUNS)
+        experiment = e.Experiment(
+            folder=output,
+            runs=wanted,
+            lsp_runs=e.QUICK_LSP_RUNS if quick else wanted,
+            parts=tuple(part for part in e.PARTS if not only or part in only),
+            clean=clean,
+            authors_folder=authors or AUTHORS,
+            command=e.command_line(sys.argv[1:]),
+        )
         compute(experiment, jobs or cores())
         content |= report(experiment)
 
@@ -65,24 +76,6 @@ def check(quick: bool, runs: int | None, authors: Path | None, output: Path) -> 
         )
     with writing(output):
         output.mkdir(parents=True, exist_ok=True)
-
-
-def plan(
-    quick: bool, runs: int | None, only: list[str], output: Path, authors: Path, clean: bool
-) -> Experiment:
-    from fouriertree.experiments.paper import experiment as e
-    from fouriertree.experiments.paper import facts
-
-    wanted = runs or (e.QUICK_RUNS if quick else facts.RUNS)
-    return e.Experiment(
-        folder=output,
-        runs=wanted,
-        lsp_runs=e.QUICK_LSP_RUNS if quick else wanted,
-        parts=tuple(part for part in e.PARTS if not only or part in only),
-        clean=clean,
-        authors_folder=authors,
-        command=e.command_line(sys.argv[1:]),
-    )
 
 
 def compute(experiment: Experiment, jobs: int) -> None:

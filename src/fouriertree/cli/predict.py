@@ -50,6 +50,8 @@ def predict(
     column `prediction`.
     """
     with document(json) as content:
+        import numpy as np
+
         from fouriertree.io.tables.reading import read_table
 
         if json and output == DASH:
@@ -59,7 +61,11 @@ def predict(
             check_writable(output, data, model)
         table = read_table(data, sheet)
         values = predictions(table, saved)
-        bad = warn(values)
+        bad = int(np.count_nonzero(~np.isfinite(values)))
+        if bad:
+            print(
+                f"warning: the equation has no finite value on {bad} of {len(values)} rows", file=sys.stderr
+            )
         for sentence in table.notes:
             note(sentence)
         content |= {
@@ -84,16 +90,6 @@ def predictions(table: Table, saved: SavedModel) -> NDArray[np.float64]:
     X = np.zeros((len(table), 1 + max(names, default=0)))
     X[:, list(names)] = table.numbers(list(names.values()), "; the equation needs a number there")
     return saved.model.predict(X)
-
-
-def warn(values: NDArray[np.float64]) -> int:
-    """The number of values that are not finite, with a warning if there are any."""
-    import numpy as np
-
-    bad = int(np.count_nonzero(~np.isfinite(values)))
-    if bad:
-        print(f"warning: the equation has no finite value on {bad} of {len(values)} rows", file=sys.stderr)
-    return bad
 
 
 def write_with_rows(output: Path, table: Table, values: NDArray[np.float64]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fouriertree.cli.documents import document
 from fouriertree.cli.files import check_writable, load_regressor, writing
@@ -13,12 +12,6 @@ from fouriertree.cli.options import FILE, JSON, MODEL, REQUIRED, SHEET, TABLE, o
 from fouriertree.cli.output import say
 from fouriertree.errors import InputError
 from fouriertree.fit.options import OUTPUT, path, whole
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from fouriertree.estimators.regressor import SymbolicRegressor
 
 EXAMPLES = examples(
     ("the chosen equation", "fouriertree report model.json --data data.csv -o report.html"),
@@ -42,9 +35,16 @@ def report(model: Path, data: Path, sheet: str | None, refits: int, output: Path
     the certified domain, the provenance, and the equation in other languages to copy.
     """
     with document(json) as content:
+        from fouriertree.io.tables.reading import read_table
+
         regressor, target = load_regressor(model)
         check_writable(output, data, model)
-        X, y = columns_of(data, sheet, regressor, target)
+        table = read_table(data, sheet)
+        if len(table) == 0:
+            raise InputError(f"{table.name} has no rows")
+        names = [table.column(name) for name in (*regressor._feature_labels, target)]
+        values = table.numbers(names, "; a report needs a number there")
+        X, y = values[:, :-1], values[:, -1]
         with writing(output):
             regressor.report(output, target, X, y, refits, progress=print_refits if refits else None)
         content |= {
@@ -52,20 +52,6 @@ def report(model: Path, data: Path, sheet: str | None, refits: int, output: Path
             "output": str(output),
         }  # fmt: skip
         say(f"report written to {output}")
-
-
-def columns_of(
-    path: Path, sheet: str | None, regressor: SymbolicRegressor, target: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Features (n_rows, n_features) and target (n_rows,) of the fit, from a table with columns in any order."""
-    from fouriertree.io.tables.reading import read_table
-
-    table = read_table(path, sheet)
-    if len(table) == 0:
-        raise InputError(f"{table.name} has no rows")
-    names = [*regressor._feature_labels, target]
-    values = table.numbers([table.column(name) for name in names], "; a report needs a number there")
-    return values[:, :-1], values[:, -1]
 
 
 def print_refits(done: int, of: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fouriertree.cli.output import printing
 from fouriertree.io.terminal import printable
@@ -75,28 +75,23 @@ def only_the_mean(regressor: SymbolicRegressor) -> bool:
 def show_rich_table(
     equations: pd.DataFrame, chosen: int, target: str, holdout: HoldoutScores | None = None
 ) -> None:
-    from rich.console import Console
-
-    short = equations.assign(equation=[shortened(text) for text in equations["equation"]])
-    Console().print(rich_table(lines(short, chosen, holdout), chosen, target))
-    if not short.equals(equations):
-        print(SHORTENED)
-
-
-def rich_table(cells: list[tuple[str, ...]], chosen: int, target: str) -> Any:
     from rich.box import SIMPLE_HEAD
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    short = equations.assign(equation=[shortened(text) for text in equations["equation"]])
+    headings, *rows = lines(short, chosen, holdout)
     table = Table(title=Text(f"equations for {printable(target)}"), box=SIMPLE_HEAD)
-    headings, *rows = cells
     for heading in headings[:-1]:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column(headings[-1], overflow="fold")
     for i, row in enumerate(rows):
         # Text and not markup: a column may be called [bold].
         table.add_row(*map(Text, row), style="bold" if i == chosen else None)
-    return table
+    Console().print(table)
+    if not short.equals(equations):
+        print(SHORTENED)
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
