@@ -76,15 +76,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command("fit", cls=Command, epilog=fit.EXAMPLES)(fit.fit)
+for module in (fit, predict, export, report, demo, paper, problems, bench):
+    name = module.__name__.rpartition(".")[2]
+    app.command(name, cls=Command, epilog=module.EXAMPLES)(getattr(module, name))
 app.add_typer(runs.app, name="runs")
-app.command("predict", cls=Command, epilog=predict.EXAMPLES)(predict.predict)
-app.command("export", cls=Command, epilog=export.EXAMPLES)(export.export)
-app.command("report", cls=Command, epilog=report.EXAMPLES)(report.report)
-app.command("demo", cls=Command, epilog=demo.EXAMPLES)(demo.demo)
-app.command("paper", cls=Command, epilog=paper.EXAMPLES)(paper.paper)
-app.command("problems", cls=Command, epilog=problems.EXAMPLES)(problems.problems)
-app.command("bench", cls=Command, epilog=bench.EXAMPLES)(bench.bench)
 
 
 def say_version(wanted: bool) -> None:

@@ -37,7 +37,8 @@ def show(regressor: SymbolicRegressor, target: str, holdout: HoldoutScores | Non
             print(ONLY_THE_MEAN)
         if holdout is not None:
             print(holdout_summary(holdout, regressor.best_index_))
-        print(f"stopped: {regressor.stop_reason_}; {spent(regressor)}; seed {regressor.seed_}")
+        spent = f"{regressor.traverses_:,} traverses; {regressor.evaluations_:,} evaluations"
+        print(f"stopped: {regressor.stop_reason_}; {spent}; seed {regressor.seed_}")
 
 
 def lines(equations: pd.DataFrame, chosen: int, holdout: HoldoutScores | None) -> list[tuple[str, ...]]:
@@ -58,11 +59,6 @@ def holdout_summary(holdout: HoldoutScores, chosen: int) -> str:
 
 def number(value: float, form: str) -> str:
     return f"{value + 0.0:{form}}" if math.isfinite(value) else "–"
-
-
-def spent(regressor: SymbolicRegressor) -> str:
-    """The cost of the search, in the units of its limits."""
-    return f"{regressor.traverses_:,} traverses; {regressor.evaluations_:,} evaluations"
 
 
 def only_the_mean(regressor: SymbolicRegressor) -> bool:

@@ -58,7 +58,10 @@ def training_sample(table: Table, arguments: FitArguments) -> Sample:
         rows = "1 row" if len(table) == 1 else "no rows"
         raise InputError(f"{table.name} has {rows} below its header; a fit needs at least two")
     sample = sample_of(table, target, names, weights)
-    check_range(table, target, sample.y.to_numpy())
+    try:
+        check_scale(sample.y.to_numpy())
+    except ValueError as error:
+        raise InputError(f"column {target!r} of {table.name} cannot be fitted: {error}") from None
     if not arguments.column:
         note_nameless(table, [target, *map(table.column, arguments.ignore), *([weights] if weights else [])])
     for sentence in table.notes:
@@ -87,11 +90,8 @@ def chosen_columns(table: Table, arguments: FitArguments) -> tuple[str, list[str
     weights = None if arguments.weights is None else table.column(arguments.weights)
     weighing = [] if weights is None else [weights]
     check_roles({"the target": [target], "ignored": ignored, "a --column": only, "the weights": weighing})
-    names = [
-        name
-        for name in table.names
-        if name not in (target, weights, *ignored) and (name in only if only else name not in table.nameless)
-    ]
+    allowed = (set(only) or set(table.names) - set(table.nameless)) - {target, weights, *ignored}
+    names = [name for name in table.names if name in allowed]
     if not names:
         raise InputError(f"{table.name} has no named columns besides {target!r}, so there are no features")
     return target, names, weights
@@ -114,22 +114,16 @@ def sample_of(table: Table, target: str, names: list[str], weights: str | None) 
 
 
 def checked_weights(table: Table, name: str) -> pd.Series:
-    values = table.numbers([name], "; weights must be numeric")[:, 0]
+    where, values = (
+        f"column {name!r} of {table.name}",
+        table.numbers([name], "; weights must be numeric")[:, 0],
+    )
     if (values < 0.0).any():
         row = int(np.argmax(values < 0.0))
-        raise InputError(
-            f"column {name!r} of {table.name} has a negative weight in row {row + 1}: {values[row]:g}"
-        )
+        raise InputError(f"{where} has a negative weight in row {row + 1}: {values[row]:g}")
     if not values.any():
-        raise InputError(f"column {name!r} of {table.name} has only zeros; some rows must count")
+        raise InputError(f"{where} has only zeros; some rows must count")
     return pd.Series(values, name=name)
-
-
-def check_range(table: Table, target: str, y: NDArray[np.float64]) -> None:
-    try:
-        check_scale(y)
-    except ValueError as error:
-        raise InputError(f"column {target!r} of {table.name} cannot be fitted: {error}") from None
 
 
 def note_nameless(table: Table, used: list[str]) -> None:
