@@ -30,12 +30,12 @@ def writing(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def as_input_errors(*kinds: type[Exception]) -> Iterator[None]:
-    """Inside, errors of these kinds are errors of the input."""
+def as_input_errors(*kinds: type[Exception], after: str = "") -> Iterator[None]:
+    """Inside, errors of these kinds are errors of the input; their messages come after some words."""
     try:
         yield
     except kinds as error:
-        raise InputError(str(error)) from None
+        raise InputError(f"{after}{error}") from None
 
 
 def check_writable(path: Path, *inputs: Path) -> None:
@@ -94,11 +94,8 @@ def save_model(path: Path, regressor: SymbolicRegressor, target: str) -> None:
     """Write the equations of a fitted regressor; constants are exact."""
     from fouriertree.runs.model_file import ModelFileError
 
-    try:
-        with writing(path):
-            regressor.save(path, target)
-    except ModelFileError as error:
-        raise InputError(f"cannot write {path}: {error}") from None
+    with writing(path), as_input_errors(ModelFileError, after=f"cannot write {path}: "):
+        regressor.save(path, target)
 
 
 def load_regressor(path: Path) -> tuple[SymbolicRegressor, str]:
@@ -107,10 +104,8 @@ def load_regressor(path: Path) -> tuple[SymbolicRegressor, str]:
     from fouriertree.runs.model_file import ModelFileError
 
     saved = read_saved(path)
-    try:
+    with as_input_errors(ModelFileError, after=f"{path} is damaged: "):
         return SymbolicRegressor.from_record(saved), saved.target
-    except ModelFileError as damage:
-        raise InputError(f"{path} is damaged: {damage}") from None
 
 
 def load_model(path: Path, row: int | None = None) -> SavedModel:

@@ -186,10 +186,8 @@ def resumed_arguments(run: RunFolder, changes: Mapping[str, Any]) -> FitArgument
         raise InputError(
             f"run {run.id} was made from Python; resume it there: SymbolicRegressor.resume({str(run.path)!r}, X, y)"
         )
-    try:
+    with as_input_errors(TypeError, ValueError, after=f"{run.path / 'run.json'} is damaged: "):
         recorded = FitArguments.from_json(command)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{run.path / 'run.json'} is damaged: {error}") from None
     if run.status == FINISHED and not {"time_limit", "max_evaluations"} & set(changes):
         raise InputError(
             f"run {run.id} is finished, and `fouriertree runs show {run.id}` prints it; give a larger --time-limit or "

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fouriertree.cli.files import as_input_errors
 from fouriertree.cli.output import note
 from fouriertree.data.checks import check_scale
 from fouriertree.errors import InputError, listed
@@ -58,10 +59,8 @@ def training_sample(table: Table, arguments: FitArguments) -> Sample:
         rows = "1 row" if len(table) == 1 else "no rows"
         raise InputError(f"{table.name} has {rows} below its header; a fit needs at least two")
     sample = sample_of(table, target, names, weights)
-    try:
+    with as_input_errors(ValueError, after=f"column {target!r} of {table.name} cannot be fitted: "):
         check_scale(sample.y.to_numpy())
-    except ValueError as error:
-        raise InputError(f"column {target!r} of {table.name} cannot be fitted: {error}") from None
     if not arguments.column:
         note_nameless(table, [target, *map(table.column, arguments.ignore), *([weights] if weights else [])])
     for sentence in table.notes:
@@ -114,10 +113,8 @@ def sample_of(table: Table, target: str, names: list[str], weights: str | None) 
 
 
 def checked_weights(table: Table, name: str) -> pd.Series:
-    where, values = (
-        f"column {name!r} of {table.name}",
-        table.numbers([name], "; weights must be numeric")[:, 0],
-    )
+    where = f"column {name!r} of {table.name}"
+    values = table.numbers([name], "; weights must be numeric")[:, 0]
     if (values < 0.0).any():
         row = int(np.argmax(values < 0.0))
         raise InputError(f"{where} has a negative weight in row {row + 1}: {values[row]:g}")
