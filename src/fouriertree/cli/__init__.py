@@ -12,9 +12,8 @@ import typer
 
 from fouriertree._version import __version__
 from fouriertree.cli import bench, demo, export, fit, paper, predict, problems, report, runs
-from fouriertree.cli.documents import write
 from fouriertree.cli.help import Command, Group
-from fouriertree.cli.output import BAD_INPUT, INTERRUPTED, STATUSES, printing, say, sentence
+from fouriertree.cli.output import BAD_INPUT, INTERRUPTED, STATUSES, printing, say, sentence, write_document
 from fouriertree.cli.show import shortened
 from fouriertree.errors import InputError
 from fouriertree.io.terminal import printable
@@ -42,7 +41,7 @@ class Commands(Group):
             message = sentence(error.format_message())
             # The command has not started, and cannot write its document.
             if "--json" in (sys.argv[1:] if args is None else args):
-                write({"error": message})
+                write_document({"error": message})
             fail(message)
         except typer.Exit as stop:
             sys.exit(stop.exit_code)

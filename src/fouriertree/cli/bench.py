@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fouriertree.cli.completion import SUITES, SYSTEMS
-from fouriertree.cli.documents import document
 from fouriertree.cli.files import check_writable, writing
 from fouriertree.cli.help import examples
 from fouriertree.cli.options import FILE, FOLDER, JSON, NAME, option, with_options
-from fouriertree.cli.output import INTERRUPTED, SHORT, note, progress_bar, say
+from fouriertree.cli.output import INTERRUPTED, SHORT, document, note, progress_bar, say
 from fouriertree.errors import InputError, listed, suggestion
 from fouriertree.fit.options import BOOLEAN, LARGEST_SEED, OUTPUT, SECONDS, number, text, whole
 

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fouriertree.cli.completion import TARGETS
-from fouriertree.cli.documents import document
 from fouriertree.cli.files import as_input_errors, check_writable, load_model, write_atomically
 from fouriertree.cli.help import examples
 from fouriertree.cli.options import FILE, JSON, MODEL, ROW, option, with_options
-from fouriertree.cli.output import printing, say
+from fouriertree.cli.output import document, printing, say
 from fouriertree.errors import InputError
 from fouriertree.fit.options import OUTPUT, text
 from fouriertree.io.terminal import printable

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fouriertree.cli.documents import document
 from fouriertree.cli.files import as_input_errors
 from fouriertree.cli.fitting.arguments import FitArguments, check_guesses
 from fouriertree.cli.fitting.options import FIT
@@ -16,7 +15,7 @@ from fouriertree.cli.fitting.outcome import Outcome
 from fouriertree.cli.help import examples
 from fouriertree.cli.interrupts import Interrupts, handle_interrupts
 from fouriertree.cli.options import with_options
-from fouriertree.cli.output import note
+from fouriertree.cli.output import document, note
 
 if TYPE_CHECKING:
     from fouriertree.runs import RunFolder

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fouriertree.cli.documents import document
 from fouriertree.cli.files import writing
 from fouriertree.cli.help import examples
 from fouriertree.cli.options import FOLDER, JSON, option, with_options
-from fouriertree.cli.output import INTERRUPTED, progress_bar, say
+from fouriertree.cli.output import INTERRUPTED, document, progress_bar, say
 from fouriertree.errors import InputError
 from fouriertree.fit.options import BOOLEAN, OUTPUT, one_of, whole
 

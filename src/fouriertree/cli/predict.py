@@ -6,11 +6,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fouriertree.cli.documents import document
 from fouriertree.cli.files import check_writable, load_model, write_atomically
 from fouriertree.cli.help import examples
 from fouriertree.cli.options import FILE, JSON, MODEL, ROW, SHEET, TABLE, option, with_options
-from fouriertree.cli.output import note, printing, say, write_bytes
+from fouriertree.cli.output import document, note, printing, say, write_bytes
 from fouriertree.errors import InputError
 from fouriertree.fit.options import OUTPUT, path
 from fouriertree.io.tables.source import DASH

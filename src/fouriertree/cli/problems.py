@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fouriertree.cli.documents import document
 from fouriertree.cli.help import examples
 from fouriertree.cli.options import FILE, JSON, option, with_options
-from fouriertree.cli.output import aligned_rows, say
+from fouriertree.cli.output import aligned_rows, document, say
 from fouriertree.errors import InputError, unreadable
 
 HEADINGS = ("name", "formula", "domain")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from fouriertree.cli.documents import document
 from fouriertree.cli.files import check_writable, load_regressor, writing
 from fouriertree.cli.help import examples
 from fouriertree.cli.options import FILE, JSON, MODEL, REQUIRED, SHEET, TABLE, option, with_options
-from fouriertree.cli.output import say
+from fouriertree.cli.output import document, say
 from fouriertree.errors import InputError
 from fouriertree.fit.options import OUTPUT, path, whole
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fouriertree.cli.documents import document
 from fouriertree.cli.files import as_input_errors
 from fouriertree.cli.fit import fit_table
 from fouriertree.cli.fitting.arguments import FitArguments
@@ -19,7 +18,7 @@ from fouriertree.cli.fitting.options import CHANGEABLE
 from fouriertree.cli.help import Command, Group, examples
 from fouriertree.cli.interrupts import handle_interrupts
 from fouriertree.cli.options import FOLDER, JSON, info, option, with_options
-from fouriertree.cli.output import aligned_rows, note, say
+from fouriertree.cli.output import aligned_rows, document, note, say
 from fouriertree.cli.show import shortened
 from fouriertree.errors import InputError
 from fouriertree.fit.options import BOOLEAN, RUNS, text
