@@ -85,7 +85,10 @@ def bench(
         check_cases(plan)
         check_tables(plan)
         if report is not None:
-            check_report(report)
+            # Before hours of fits.
+            with writing(report):
+                report.parent.mkdir(parents=True, exist_ok=True)
+            check_writable(report)
         conclude(results(plan, out, jobs), out, report, content)
 
 
@@ -145,13 +148,6 @@ def check_tables(plan: Plan) -> None:
     for suite, case in plan.chosen_cases():
         if suite == FOLDER and plan.folder is not None:
             own_table(folder_table(plan.folder, case))
-
-
-def check_report(path: Path) -> None:
-    """Raise InputError if the page could not be written, before hours of fits; its folder is created."""
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    check_writable(path)
 
 
 # Running ---------------------------------------------------------------------------------------------------------
