@@ -37,12 +37,6 @@ class Interrupts:
             self.stop.abort()
 
     @property
-    def message(self) -> str:
-        if self.presses.count == 1:
-            return "interrupted before the search; there are no equations yet"
-        return "interrupted again; exited without finishing"
-
-    @property
     def status(self) -> int:
         """The exit status of a process that this signal ended."""
         return 128 + (self.number or signal.SIGINT)
@@ -66,7 +60,9 @@ def handle_interrupts() -> Iterator[Interrupts]:
     try:
         yield interrupts
     except KeyboardInterrupt:
-        print(interrupts.message, file=sys.stderr)
+        before_search = "interrupted before the search; there are no equations yet"
+        again = "interrupted again; exited without finishing"
+        print(before_search if interrupts.presses.count == 1 else again, file=sys.stderr)
         raise typer.Exit(interrupts.status) from None
     finally:
         for number, handler in before.items():

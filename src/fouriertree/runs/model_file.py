@@ -58,9 +58,8 @@ class ModelRecord:
 
 def library_versions() -> dict[str, str]:
     """Versions of Python, this package and its numerical dependencies."""
-    return {"fouriertree": __version__, "python": platform.python_version()} | {
-        name: version(name) for name in LIBRARIES
-    }
+    libraries = {name: version(name) for name in LIBRARIES}
+    return {"fouriertree": __version__, "python": platform.python_version(), **libraries}
 
 
 def fingerprint(*arrays: NDArray[np.float64] | None) -> str:
@@ -288,10 +287,8 @@ def _model(
 def _check_term(term: Any, i: int) -> None:
     good = isinstance(term, dict) and isinstance(term.get("expression"), str)
     _expect(good, f"a term of row {i} has no expression")
-    got = shortened(term.get("coefficient"))
-    _expect(
-        is_finite(term.get("coefficient")), f"a coefficient of row {i} must be a finite number; got {got}"
-    )
+    value = term.get("coefficient")
+    _expect(is_finite(value), f"a coefficient of row {i} must be a finite number; got {shortened(value)}")
 
 
 def _equations(rows: Sequence[Any], models: Sequence[Model]) -> pd.DataFrame:
