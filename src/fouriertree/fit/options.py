@@ -155,11 +155,6 @@ class Option:
     optional: bool = False  #: None is valid although it is not the default
 
     @property
-    def phrase(self) -> str:
-        """The valid values in words, as they follow "must be"."""
-        return f"None or {self.kind.phrase}" if self.accepts_none else self.kind.phrase
-
-    @property
     def accepts_none(self) -> bool:
         return self.optional or self.default is None
 
@@ -182,7 +177,8 @@ class Option:
     def check(self, value: Any) -> None:
         """Raise ValueError unless the value is valid."""
         if not (self.kind.accepts(value) or (value is None and self.accepts_none)):
-            raise ValueError(f"{self.name} must be {self.phrase}; got {shortened(value)}")
+            phrase = f"None or {self.kind.phrase}" if self.accepts_none else self.kind.phrase
+            raise ValueError(f"{self.name} must be {phrase}; got {shortened(value)}")
 
 
 OPTIONS: tuple[Option, ...] = (

@@ -46,7 +46,7 @@ class WarmStart:
 
 
 class Journal:
-    """The history of one fit: what it resumes from, in memory or on disk, and the run folder that records it."""
+    """The `History` of one fit: what it resumes from, in memory or on disk, and the run folder that records it."""
 
     def __init__(self, warm_start: WarmStart | None = None) -> None:
         self.collector = CandidateCollector() if warm_start is None else warm_start.collector
@@ -85,12 +85,10 @@ class Journal:
     # Search -------------------------------------------------------------------------------------------------
     @property
     def is_warm_start(self) -> bool:
-        """Whether the search continues from a state in memory."""
         return self._warm_start is not None
 
     @property
     def second_response(self) -> WorkingResponse | None:
-        """The working response of the second search of a fit, if that is the one to resume."""
         if self.collector.runs == 0:
             return None
         if self._warm_start is not None:
@@ -98,7 +96,6 @@ class Journal:
         return None if self._saved is None else WorkingResponse(self._saved["target"], self._saved["weights"])
 
     def start(self, search: Search[Any], problem: Problem, seed: int) -> RunState[Any] | None:
-        """The state to resume from, once; None for a new search."""
         saved, warm_start = self._saved, self._warm_start
         self._saved = self._warm_start = None
         if warm_start is not None:
