@@ -78,4 +78,6 @@ def test_completed_words_are_those_of_the_package():
     assert tuple(TARGETS) == completion.TARGETS
     assert tuple(SUITES) == completion.SUITES
     assert tuple(SYSTEMS) == completion.SYSTEMS
-    assert set(parse_operators(",".join(completion.operator_names())).names) == set(PrimitiveSet.catalogue().names)
+    assert set(parse_operators(",".join(completion.operator_names())).names) == set(
+        PrimitiveSet.catalogue().names
+    )

@@ -142,7 +142,9 @@ def test_an_interrupted_search_prints_its_document(process, pendulum, name, stat
 
 @needs_signals
 def test_an_interrupt_before_the_search_is_an_error_in_the_document(process, pendulum):
-    code = "import os, signal\nfrom fouriertree.cli import main\nfrom fouriertree.cli.fitting import columns\n"
+    code = (
+        "import os, signal\nfrom fouriertree.cli import main\nfrom fouriertree.cli.fitting import columns\n"
+    )
     code += "columns.samples = lambda *a: os.kill(os.getpid(), signal.SIGINT)\nmain()"
     result = process("fit", pendulum, "-t", "velocity", "--json", code=code)
     assert (result.returncode, json.loads(result.stdout)) == (128 + signal.SIGINT, {"error": "interrupted"})
