@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fouriertree import PrimitiveSet
-from fouriertree.cli.fitting.searches import parse_operators
+from fouriertree.cli.fitting.arguments import parse_operators
 from fouriertree.errors import InputError
 from fouriertree.expr import Expression, ParseError, parse
 from fouriertree.fit.guesses import STARTS, parse_guesses

@@ -13,7 +13,7 @@ from fouriertree import Model, SymbolicRegressor
 from fouriertree.engine import ReferenceEngine
 from fouriertree.export import ExportError, export
 from fouriertree.expr import parse
-from fouriertree.runs.model_file import ModelFileError, encoded_record, from_bytes
+from fouriertree.runs.model_file import ModelFileError, decoded, encoded_record, from_json
 
 from .cases import check_sentence
 
@@ -37,12 +37,12 @@ def model_files() -> list[bytes]:
 
 def check_model_file(data: bytes) -> None:
     try:
-        saved = from_bytes(data)
+        saved = from_json(decoded(data))
     except ModelFileError as error:
         check_sentence(str(error))
         return
     once = encoded_record(saved)
-    assert encoded_record(from_bytes(once)) == once
+    assert encoded_record(from_json(decoded(once))) == once
     content = json.loads(data)
     assert saved.chosen == content["chosen"]
     assert (saved.names, saved.target) == (

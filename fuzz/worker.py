@@ -16,7 +16,7 @@ from .targets import TARGETS
 #: modules whose coverage guides Atheris
 MODULES = (
     "fouriertree.expr.parse", "fouriertree.expr.tokens", "fouriertree.expr.text", "fouriertree.fit.guesses",
-    "fouriertree.runs.model_file", "fouriertree.model", "fouriertree.cli.fitting.searches",
+    "fouriertree.runs.model_file", "fouriertree.model", "fouriertree.cli.fitting.arguments",
     "fouriertree.io.tables.table",
     "fouriertree.data.checks", "fouriertree.io.tables.header", "fouriertree.io.tables.text", "fouriertree.export.names",
     "fouriertree.export.sql", "fouriertree.export.latex", "fouriertree.export.excel",

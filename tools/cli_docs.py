@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,12 @@ from typing import Any
 import typer.main
 
 from fouriertree.cli import app
-from fouriertree.cli.documents import KEYS
-from fouriertree.cli.errors import STATUSES
 from fouriertree.cli.help import ARGUMENTS, OPTIONS, by_heading
+from fouriertree.cli.output import STATUSES
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "cli.md"
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "cli.md"
+KEYS = tomllib.loads((ROOT / "tools" / "json_keys.toml").read_text(encoding="utf-8"))
 TEXT = (
     "text in UTF-8, with or without a byte order mark; cells are separated by commas, or by the semicolons or tabs of "
     "the header; decimal commas between semicolons"

@@ -117,7 +117,7 @@ def table() -> pd.DataFrame:
 def run(folder: str, end: str, events: str, *options: str) -> None:
     """One run of the command, which a signal ends."""
     from fouriertree.cli import main as command
-    from fouriertree.runs.recorder import Checkpoints, Recorder
+    from fouriertree.runs.journal import Checkpoints, Recorder
 
     Checkpoints.due = property(lambda self: True)  # type: ignore[method-assign,assignment]
     told, observe = 0, Recorder.__call__

@@ -14,6 +14,7 @@ import json
 import re
 import sys
 import tempfile
+import tomllib
 import warnings
 from collections.abc import Iterator, Mapping
 from functools import reduce
@@ -179,9 +180,8 @@ def options(name: str, command: Any) -> Iterator[str]:
 
 
 def documents() -> Iterator[str]:
-    from fouriertree.cli.documents import KEYS
-
-    for command, described_keys in KEYS.items():
+    documents = tomllib.loads((ROOT / "tools" / "json_keys.toml").read_text(encoding="utf-8"))
+    for command, described_keys in documents.items():
         for key, text in described_keys.items():
             yield f"{command} --json: {key}"
             if key in ("equations", "unseen", "runs", "files", "targets", "problems"):

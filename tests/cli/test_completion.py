@@ -2,7 +2,7 @@
 
 import pytest
 
-from fouriertree.cli import choices
+from fouriertree.cli import completion
 
 # Not Rich: with it, Typer itself writes the help texts that some shells show beside the choices.
 HEAVY = ("numpy", "numba", "pandas", "sklearn", "sympy", "matplotlib")
@@ -69,13 +69,15 @@ def test_the_completion_script_of_a_shell_is_printed(process, shell):
 
 
 def test_completed_words_are_those_of_the_package():
-    from fouriertree.cli.fitting.searches import parse_operators
+    from fouriertree.cli.fitting.arguments import parse_operators
     from fouriertree.experiments.bench.names import SUITES
     from fouriertree.experiments.bench.systems import SYSTEMS
     from fouriertree.export import TARGETS
     from fouriertree.expr import PrimitiveSet
 
-    assert tuple(TARGETS) == choices.TARGETS
-    assert tuple(SUITES) == choices.SUITES
-    assert tuple(SYSTEMS) == choices.SYSTEMS
-    assert set(parse_operators(",".join(choices.operators())).names) == set(PrimitiveSet.catalogue().names)
+    assert tuple(TARGETS) == completion.TARGETS
+    assert tuple(SUITES) == completion.SUITES
+    assert tuple(SYSTEMS) == completion.SYSTEMS
+    assert set(parse_operators(",".join(completion.operator_names())).names) == set(
+        PrimitiveSet.catalogue().names
+    )

@@ -12,7 +12,7 @@ import typer.main
 
 import fouriertree
 from fouriertree.cli import app
-from fouriertree.cli.errors import STATUSES
+from fouriertree.cli.output import STATUSES
 
 COMMANDS = typer.main.get_command(app).commands
 HEAVY = ("numpy", "numba", "pandas", "sklearn", "sympy", "matplotlib", "rich")
@@ -54,7 +54,7 @@ def test_version_is_that_of_the_package(run):
 
 def test_help_names_the_default_operators(run):
     from fouriertree import PrimitiveSet
-    from fouriertree.cli.fitting.searches import parse_operators
+    from fouriertree.cli.fitting.arguments import parse_operators
     from fouriertree.fit.options import DEFAULT_OPERATORS
 
     assert parse_operators(DEFAULT_OPERATORS) == PrimitiveSet.default()

@@ -310,8 +310,8 @@ def test_a_second_ctrl_c_exits_at_once_without_temporary_files(process, noise):
 
 @needs_signals
 def test_ctrl_c_before_the_search_reports_that_there_are_no_equations(process, noise):
-    early = "import os, signal\nfrom fouriertree.cli import fit\n"
-    early += "fit.samples = lambda *a: os.kill(os.getpid(), signal.SIGINT)\n"
+    early = "import os, signal\nfrom fouriertree.cli.fitting import columns\n"
+    early += "columns.samples = lambda *a: os.kill(os.getpid(), signal.SIGINT)\n"
     result = process("fit", "data.csv", "-t", "y", "-o", "model.json", code=early + MAIN, cwd=noise)
     assert result.returncode == 130
     assert result.stderr == "interrupted before the search; there are no equations yet\n"

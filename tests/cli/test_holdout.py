@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import mean_squared_error, r2_score
 
-from fouriertree.cli.fitting.columns import Sample
-from fouriertree.cli.fitting.holdout import score, split
+from fouriertree.cli.fitting.columns import Sample, score, split
 
 floats = st.floats(-1e3, 1e3)
 

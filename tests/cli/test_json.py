@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fouriertree.cli.documents import KEYS
 from fouriertree.io.strict_json import plain
 from fouriertree.selection.table import COLUMNS
 
+ROOT = Path(__file__).resolve().parents[2]
+KEYS = tomllib.loads((ROOT / "tools" / "json_keys.toml").read_text("utf-8"))
 needs_signals = pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 
 
@@ -139,8 +142,10 @@ def test_an_interrupted_search_prints_its_document(process, pendulum, name, stat
 
 @needs_signals
 def test_an_interrupt_before_the_search_is_an_error_in_the_document(process, pendulum):
-    code = "import os, signal\nfrom fouriertree.cli import fit, main\n"
-    code += "fit.samples = lambda *a: os.kill(os.getpid(), signal.SIGINT)\nmain()"
+    code = (
+        "import os, signal\nfrom fouriertree.cli import main\nfrom fouriertree.cli.fitting import columns\n"
+    )
+    code += "columns.samples = lambda *a: os.kill(os.getpid(), signal.SIGINT)\nmain()"
     result = process("fit", pendulum, "-t", "velocity", "--json", code=code)
     assert (result.returncode, json.loads(result.stdout)) == (128 + signal.SIGINT, {"error": "interrupted"})
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fouriertree
-from fouriertree.cli.choices import TARGETS
+from fouriertree.cli.completion import TARGETS
 from fouriertree.expr import Expression, PrimitiveSet, differentiate, parse
 from fouriertree.expr.calculus import FINITE, derivative_template, filled_in
 from fouriertree.expr.canonical import canonical

@@ -16,9 +16,10 @@ from fouriertree import SymbolicClassifier, SymbolicRegressor, SymbolicTransform
 from fouriertree.cli import app
 from fouriertree.cli.fitting.arguments import FitArguments
 from fouriertree.criteria.losses import NAMES
-from fouriertree.fit.options import BY_NAME, LOSSES, OPTIONS, check_parameters
+from fouriertree.fit.options import LOSSES, OPTIONS, check_parameters
 
 ROOT = Path(__file__).resolve().parents[2]
+BY_NAME = {option.name: option for option in OPTIONS}
 ESTIMATORS = (SymbolicRegressor, SymbolicClassifier, SymbolicTransformer)
 
 

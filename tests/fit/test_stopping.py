@@ -135,7 +135,7 @@ def test_in_a_loop_of_fits_one_ctrl_c_ends_one_fit_and_another_soon_after_ends_t
 
 
 def test_interrupts_far_apart_end_one_fit_each(noise, monkeypatch):
-    monkeypatch.setattr(stopping, "REPEATED_INTERRUPT_SECONDS", 0.1)
+    monkeypatch.setattr(stopping.PROCESS_LOG, "seconds", 0.1)
     fits = [SymbolicRegressor(Sleeping(seconds=0.3), random_state=0).fit(*noise) for _ in range(2)]
     assert [one.stop_reason_ for one in fits] == ["interrupted"] * 2
 

@@ -123,6 +123,6 @@ def test_a_name_is_never_executed_where_a_module_is_built(tmp_path):
 def test_a_saved_model_holds_nothing_but_json():
     for content in model_files():
         assert json.loads(content)
-    from fouriertree.runs.model_file import from_bytes
+    from fouriertree.runs.model_file import decoded, from_json
 
-    assert encoded_record(from_bytes(model_files()[0])) == model_files()[0]
+    assert encoded_record(from_json(decoded(model_files()[0]))) == model_files()[0]

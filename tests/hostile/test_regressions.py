@@ -13,7 +13,7 @@ from fouriertree.data.checks import whole_limit
 from fouriertree.export import ExportError, export
 from fouriertree.expr import ParseError
 from fouriertree.fit.guesses import parse_guesses
-from fouriertree.runs.model_file import ModelFileError, encoded_record, from_bytes, from_json
+from fouriertree.runs.model_file import ModelFileError, decoded, encoded_record, from_json
 from fuzz.models import model_files
 
 X = np.random.default_rng(0).normal(size=(12, 2))
@@ -154,7 +154,7 @@ def test_a_loss_that_is_nan_is_refused():
 def test_a_feature_with_an_empty_name_survives_saving():
     model = fitted(pd.DataFrame(X, columns=["", "b"]))
     content = encoded_record(model.to_record())
-    again = SymbolicRegressor.from_record(from_bytes(content))
+    again = SymbolicRegressor.from_record(from_json(decoded(content)))
     assert str(again) == str(model)
     assert encoded_record(again.to_record()) == content
 
@@ -185,7 +185,7 @@ def test_a_file_with_an_unknown_parameter_is_damaged(tmp_path, parameters, sente
 def test_a_file_with_a_duplicate_key_is_damaged():
     content = model_files()[0].replace(b'"chosen": ', b'"chosen": 0, "chosen": ')
     with pytest.raises(ModelFileError, match="has the same key twice"):
-        from_bytes(content)
+        from_json(decoded(content))
 
 
 def test_every_digit_of_a_coefficient_counts():

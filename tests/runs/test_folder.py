@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from fouriertree.runs import RunError, RunFolder, RunFolderWarning, find_run, list_runs, remove_run
-from fouriertree.runs.recorder import LATEST, SOONEST, Checkpoints
+from fouriertree.runs.journal import LATEST, SOONEST, Checkpoints
 
 ABOUT = {
     "seed": 7, "target": "y", "columns": ["a"], "data": {}, "parameters": {}, "described": {}, "versions": {},

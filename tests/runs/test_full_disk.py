@@ -8,7 +8,7 @@ import pytest
 
 from fouriertree import SymbolicRegressor
 from fouriertree.runs import RunFolder, RunFolderWarning
-from fouriertree.runs.recorder import Checkpoints
+from fouriertree.runs.journal import Checkpoints
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ from fouriertree import FTG, RampedHalfAndHalf, SymbolicRegressor
 from fouriertree.fit import pipeline as fitting
 from fouriertree.runs import RunError, RunFolder, RunFolderWarning
 from fouriertree.runs import folder as folders
-from fouriertree.runs.journal import Journal
-from fouriertree.runs.recorder import Checkpoints
+from fouriertree.runs.journal import Checkpoints, Journal
 
 
 def table(n=120, seed=5):

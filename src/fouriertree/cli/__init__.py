@@ -9,14 +9,11 @@ import sys
 from typing import Any, Never
 
 import typer
-from typer.core import TyperGroup
 
 from fouriertree._version import __version__
 from fouriertree.cli import bench, demo, export, fit, paper, predict, problems, report, runs
-from fouriertree.cli.documents import write
-from fouriertree.cli.errors import BAD_INPUT, INTERRUPTED, STATUSES, sentence
-from fouriertree.cli.help import Command, write_epilog
-from fouriertree.cli.output import printing, say
+from fouriertree.cli.help import Command, Group
+from fouriertree.cli.output import BAD_INPUT, INTERRUPTED, STATUSES, printing, say, sentence, write_document
 from fouriertree.cli.show import shortened
 from fouriertree.errors import InputError
 from fouriertree.io.terminal import printable
@@ -30,7 +27,7 @@ LONGEST_SENTENCE = 1000
 UsageError: Any = typer.BadParameter.__mro__[1]
 
 
-class Commands(TyperGroup):
+class Commands(Group):
     """Reports bad input in one sentence; other exceptions are bugs and have their traceback."""
 
     def main(self, args: Any = None, *others: Any, **options: Any) -> Never:
@@ -44,7 +41,7 @@ class Commands(TyperGroup):
             message = sentence(error.format_message())
             # The command has not started, and cannot write its document.
             if "--json" in (sys.argv[1:] if args is None else args):
-                write({"error": message})
+                write_document({"error": message})
             fail(message)
         except typer.Exit as stop:
             sys.exit(stop.exit_code)
@@ -53,27 +50,22 @@ class Commands(TyperGroup):
             sys.exit(INTERRUPTED)
         sys.exit(status if isinstance(status, int) else 0)
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        write_epilog(self.epilog, formatter)
-
 
 def fail(message: str) -> Never:
     print(f"error: {shortened(printable(message), LONGEST_SENTENCE)}", file=sys.stderr)
     sys.exit(BAD_INPUT)
 
 
-EPILOG = "\n".join(
-    [
-        "Exit status:",
-        *(f"  {status:<5}{meaning}" for status, meaning in STATUSES.items()),
-        "",
-        "Examples:",
-        "  fouriertree demo                                  # a built-in example",
-        "  fouriertree fit data.csv --target y -o model.json # equations for the column y",
-        "  fouriertree predict model.json new.csv            # predictions on new rows",
-        "  fouriertree fit --help                            # every command has examples",
-    ]
-)
+STATUS_LINES = "\n".join(f"  {status:<5}{meaning}" for status, meaning in STATUSES.items())
+EPILOG = f"""\
+Exit status:
+{STATUS_LINES}
+
+Examples:
+  fouriertree demo                                  # a built-in example
+  fouriertree fit data.csv --target y -o model.json # equations for the column y
+  fouriertree predict model.json new.csv            # predictions on new rows
+  fouriertree fit --help                            # every command has examples"""
 
 app = typer.Typer(
     name="fouriertree",
@@ -83,15 +75,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command("fit", cls=Command, epilog=fit.EXAMPLES)(fit.fit)
+for module in (fit, predict, export, report, demo, paper, problems, bench):
+    name = module.__name__.rpartition(".")[2]
+    app.command(name, cls=Command, epilog=module.EXAMPLES)(getattr(module, name))
 app.add_typer(runs.app, name="runs")
-app.command("predict", cls=Command, epilog=predict.EXAMPLES)(predict.predict)
-app.command("export", cls=Command, epilog=export.EXAMPLES)(export.export)
-app.command("report", cls=Command, epilog=report.EXAMPLES)(report.report)
-app.command("demo", cls=Command, epilog=demo.EXAMPLES)(demo.demo)
-app.command("paper", cls=Command, epilog=paper.EXAMPLES)(paper.paper)
-app.command("problems", cls=Command, epilog=problems.EXAMPLES)(problems.problems)
-app.command("bench", cls=Command, epilog=bench.EXAMPLES)(bench.bench)
 
 
 def say_version(wanted: bool) -> None:

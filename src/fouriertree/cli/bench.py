@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+from collections.abc import Collection
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fouriertree.cli import completion
-from fouriertree.cli.choices import SUITES, SYSTEMS
-from fouriertree.cli.documents import document
+from fouriertree.cli.completion import SUITES, SYSTEMS
+from fouriertree.cli.files import check_writable, writing
 from fouriertree.cli.help import examples
-from fouriertree.cli.options import File, Folder, Json, option
-from fouriertree.fit.options import LARGEST_SEED, OUTPUT, SECONDS, number, text, whole
+from fouriertree.cli.options import FILE, FOLDER, JSON, NAME, option, with_options
+from fouriertree.cli.output import INTERRUPTED, SHORT, document, note, progress_bar, say
+from fouriertree.errors import InputError, listed, suggestion
+from fouriertree.fit.options import BOOLEAN, LARGEST_SEED, OUTPUT, SECONDS, number, text, whole
+
+if TYPE_CHECKING:
+    from fouriertree.experiments.bench.plan import Plan, Task
+    from fouriertree.experiments.store import Record, Store
 
 DATA = Path("../shared/data")
-CASES, FITS = "Cases", "Fits"
 EXAMPLES = examples(
     ("a short list of laws to recover", "fouriertree bench --quick"),
     ("a suite with noise, by all systems that are installed", "fouriertree bench feynman --system all --noise 0.01"),
@@ -23,96 +31,184 @@ EXAMPLES = examples(
     ("custom tables: `target`, or the last column", "fouriertree bench --folder my_tables --report tables.md"),
     ("one case, for a script", "fouriertree bench classic --case Koza-1 --json"),
 )  # fmt: skip
-NAME, SEED = text("NAME"), whole(0, LARGEST_SEED)
+CASES, FITS = "Cases", "Fits"
+SEED = whole(0, LARGEST_SEED)
 NOISE = number("a share of the target, such as 0.01", "LEVEL", lambda x: 0.0 <= x < 10.0)
 
 
+@with_options(
+    option("suites", text(None, SUITES), f"{', '.join(SUITES)}; by default all of them.", default=(),
+           argument=True, repeated=True),
+    option("case", NAME, "Only this case; may be repeated.", CASES, repeated=True, completion="cases"),
+    option("quick", BOOLEAN, "The short list of cases.", CASES, False),
+    option("data", FOLDER, "Folder with tables of measurements.", CASES, shown=f"{DATA} if it exists"),
+    option("folder", FOLDER, "Folder of custom tables, as one more suite.", CASES),
+    option("noise", NOISE, "Noise on the training target, as a share of its root mean square; may be repeated.",
+           CASES, [0.0], repeated=True),
+    option("rows", whole(10), "Number of training rows, and of test rows.", CASES, 1000),
+    option("disguise", BOOLEAN,
+           "Multiply every variable and the target by a random factor, and permute the features.", CASES, False),
+    option("generate", whole(0), "Generate N laws for the suite everyday, in place of the published ones.", CASES, 0),
+    option("generator_seed", SEED, "Seed of the generated laws; law 3 of seed 5 is the case everyday_g5_03.",
+           CASES, 0),
+    option("system", text("NAME", (*SYSTEMS, "all")), f"{', '.join(SYSTEMS)}, or all; may be repeated.", FITS,
+           ["ours"], repeated=True),
+    option("seconds", SECONDS, "Time limit of one fit.", FITS, 20.0),
+    option("seed", SEED, "Seed of data and search; may be repeated.", FITS, [0], repeated=True),
+    option("jobs", whole(1), "Number of fits at the same time, each on one core.", FITS, 1),
+    option("out", FOLDER, "Folder of the results.", OUTPUT, Path("bench-results"), short="-o"),
+    option("report", FILE, "Write tables and plots to this Markdown file.", OUTPUT),
+    JSON,
+)  # fmt: skip
 def bench(
-    suites: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help=f"{', '.join(SUITES)}; by default all of them.", autocompletion=completion.words(*SUITES)
-        ),
-    ] = None,
-    case: Annotated[
-        list[str],
-        option("--case", kind=NAME, heading=CASES, help="Only this case; may be repeated.", complete=completion.cases),
-    ] = [],
-    quick: Annotated[bool, option("--quick", heading=CASES, help="The short list of cases.")] = False,
-    data: Annotated[
-        Path | None,
-        option("--data", kind=Folder, heading=CASES, help="Folder with tables of measurements.",
-               shown=f"{DATA} if it exists"),
-    ] = None,
-    folder: Annotated[
-        Path | None,
-        option("--folder", kind=Folder, heading=CASES, help="Folder of custom tables, as one more suite."),
-    ] = None,
-    noise: Annotated[
-        list[float],
-        option("--noise", kind=NOISE, heading=CASES,
-               help="Noise on the training target, as a share of its root mean square; may be repeated."),
-    ] = [0.0],
-    rows: Annotated[
-        int, option("--rows", kind=whole(10), heading=CASES, help="Number of training rows, and of test rows.")
-    ] = 1000,
-    disguise: Annotated[
-        bool,
-        option("--disguise", heading=CASES,
-               help="Multiply every variable and the target by a random factor, and permute the features."),
-    ] = False,
-    generate: Annotated[
-        int,
-        option("--generate", kind=whole(0), heading=CASES,
-               help="Generate N laws for the suite everyday, in place of the published ones."),
-    ] = 0,
-    generator_seed: Annotated[
-        int,
-        option("--generator-seed", kind=SEED, heading=CASES,
-               help="Seed of the generated laws; law 3 of seed 5 is the case everyday_g5_03."),
-    ] = 0,
-    system: Annotated[
-        list[str],
-        option("--system", kind=NAME, heading=FITS, help=f"{', '.join(SYSTEMS)}, or all; may be repeated.",
-               complete=completion.words(*SYSTEMS, "all")),
-    ] = ["ours"],
-    seconds: Annotated[
-        float, option("--seconds", kind=SECONDS, heading=FITS, help="Time limit of one fit.")
-    ] = 20.0,
-    seed: Annotated[
-        list[int], option("--seed", kind=SEED, heading=FITS, help="Seed of data and search; may be repeated.")
-    ] = [0],
-    jobs: Annotated[
-        int, option("--jobs", kind=whole(1), heading=FITS, help="Number of fits at the same time, each on one core.")
-    ] = 1,
-    out: Annotated[
-        Path, option("--out", "-o", kind=Folder, heading=OUTPUT, help="Folder of the results.")
-    ] = Path("bench-results"),
-    report: Annotated[
-        Path | None, option("--report", kind=File, heading=OUTPUT, help="Write tables and plots to this Markdown file.")
-    ] = None,
-    as_json: Json = False,
+    suites: list[str], system: list[str], case: list[str], noise: list[float], seed: list[int],
+    data: Path | None, folder: Path | None, generate: int, jobs: int, out: Path, report: Path | None, json: bool,
+    **others: Any,
 ) -> None:  # fmt: skip
     """Compare systems on laws to recover and on tables to predict.
 
     Results are stored one by one: the same command resumes an interrupted benchmark. The last lines are the goals; the
     exit status is 1 if one of them is missed.
     """
-    with document(as_json) as content:
-        from fouriertree.cli.benchmarks import planning, running
+    with document(json) as content:
         from fouriertree.experiments.bench.plan import Plan
 
-        planning.check_folders(data, folder)
+        for path in (data, folder):
+            if path is not None and not path.is_dir():
+                raise InputError(f"there is no folder {path}")
         data = data or (DATA if DATA.is_dir() else None)
         plan = Plan(
-            suites=planning.chosen_suites(suites or [], data, folder, generate),
-            systems=planning.chosen_systems(system),
-            noises=noise, seeds=seed, seconds=seconds, rows=rows, cases=case, quick=quick, disguise=disguise, data=data,
-            folder=folder, generate=generate, generator_seed=generator_seed,
+            suites=chosen_suites(suites, data, folder, generate), systems=chosen_systems(system), cases=case,
+            noises=noise, seeds=seed, data=data, folder=folder, generate=generate, **others,
         )  # fmt: skip
-        planning.check_cases(plan)
-        planning.check_tables(plan)
+        check_cases(plan)
+        check_tables(plan)
         if report is not None:
-            running.check_report(report)
-        records = running.results(plan, out, jobs)
-        running.conclude(records, out, report, content)
+            # Before hours of fits.
+            with writing(report):
+                report.parent.mkdir(parents=True, exist_ok=True)
+            check_writable(report)
+        conclude(results(plan, out, jobs), out, report, content)
+
+
+# Planning: missing suites, systems and cases are refused, or skipped with a note ---------------------------------
+def chosen_suites(names: list[str], data: Path | None, folder: Path | None, generate: int) -> list[str]:
+    """The suites, without those whose tables are missing."""
+    from fouriertree.experiments.bench.names import EVERYDAY, FOLDER, MEASURED
+
+    check_known("suite", names, SUITES)
+    if generate and names and EVERYDAY not in names:
+        raise InputError(f"--generate makes laws for the suite {EVERYDAY}; name it, or no suite at all")
+    # With a custom folder or generated laws, other suites are run only when they are named.
+    own = [EVERYDAY] if generate else []
+    wanted = names or (own if folder or generate else list(SUITES))
+    absent = [suite for suite in wanted if suite in MEASURED and data is None]
+    for suite in absent:
+        note(f"suite {suite} is skipped: its tables are read from a folder; name it with --data")
+    return [suite for suite in wanted if suite not in absent] + [FOLDER] * (folder is not None)
+
+
+def chosen_systems(names: list[str]) -> list[str]:
+    """The systems; those that are missing are skipped if all were wanted, and refused if they were named."""
+    from fouriertree.experiments.bench.systems import SYSTEMS
+
+    check_known("system", [name for name in names if name != "all"], SYSTEMS)
+    wanted = list(SYSTEMS) if "all" in names else names
+    for name in wanted:
+        system = SYSTEMS[name]
+        if not system.installed and "all" in names:
+            note(f"{name} is skipped, for it is not installed: {system.install}")
+        elif not system.installed:
+            raise InputError(f"{name} is not installed: {system.install}")
+    return [name for name in wanted if SYSTEMS[name].installed]
+
+
+def check_known(what: str, names: Collection[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            hint = suggestion(name, known)
+            raise InputError(f"there is no {what} {name!r}{hint}; there are {listed(known)}")
+
+
+def check_cases(plan: Plan) -> None:
+    names = [name for _, name in plan.every_case()]
+    for case in plan.cases:
+        if case not in names:
+            raise InputError(f"there is no case {case!r} in {listed(plan.suites)}{suggestion(case, names)}")
+    if not plan.chosen_cases():
+        raise InputError("there are no cases to run; name suites, or a folder with tables")
+
+
+def check_tables(plan: Plan) -> None:
+    """Raise InputError for a custom table that cannot be read, before hours of fits."""
+    from fouriertree.experiments.bench.names import FOLDER, folder_table
+    from fouriertree.experiments.bench.sampling import own_table
+
+    for suite, case in plan.chosen_cases():
+        if suite == FOLDER and plan.folder is not None:
+            own_table(folder_table(plan.folder, case))
+
+
+# Running ---------------------------------------------------------------------------------------------------------
+def results(plan: Plan, folder: Path, jobs: int) -> list[Record]:
+    """The results of all fits: those in the folder, and the missing ones after they have been run."""
+    from fouriertree.experiments.bench.plan import FILE
+    from fouriertree.experiments.store import Store
+
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        store = Store(folder, FILE)
+    tasks = plan.tasks()
+    compute(tasks, store, plan, jobs)
+    return [store[task] for task in tasks]
+
+
+def compute(tasks: list[Task], store: Store, plan: Plan, jobs: int) -> None:
+    """Run the missing fits under a progress bar."""
+    from fouriertree.experiments.bench.runs import complete
+
+    missing = [task for task in tasks if task not in store]
+    if len(missing) < len(tasks):
+        print(f"{len(tasks) - len(missing)} of {len(tasks)} results are there already", file=sys.stderr)
+    with progress_bar() as bar:
+        line = bar.add_task("fits", total=len(missing), note="")
+
+        def advance(task: Task, record: Record) -> None:
+            bar.update(line, advance=1, note=f"{task.case} {task.system}")
+            if "failed" in record:
+                message = f"note: {task.key}: {record['failed']}"
+                bar.console.print(message, highlight=False, markup=False, soft_wrap=True)
+
+        try:
+            complete(missing, store, plan.folder_of, jobs, advance)
+        except KeyboardInterrupt:
+            bar.stop()
+            left = sum(task not in store for task in missing)
+            print(f"interrupted: {left} fits are left; the same command resumes from here", file=sys.stderr)
+            raise typer.Exit(INTERRUPTED) from None
+
+
+def conclude(records: list[Record], folder: Path, report: Path | None, content: dict[str, Any]) -> None:
+    """Print the tables and the goals; exit with status 1 if a goal is missed."""
+    from fouriertree.experiments.bench.bars import bars
+    from fouriertree.experiments.bench.summary import rows, text_table
+
+    goals, table = bars(records), rows(records)
+    say(text_table(table))
+    content |= {
+        "rows": [asdict(row) for row in table],
+        "goals": [{"name": g.name, "measured": g.measured, "goal": g.goal, "holds": g.ok} for g in goals],
+        "output": folder,
+        "report": None,
+    }
+    if report is not None:
+        from fouriertree.experiments.bench.report import write
+
+        with writing(report):
+            write(report, records, goals, shlex.join(["fouriertree", *sys.argv[1:]]))
+        content["report"] = report
+        say(f"report: {report}")
+    if goals:
+        say("", *(goal.line() for goal in goals))
+    if not all(goal.ok for goal in goals):
+        raise typer.Exit(SHORT)

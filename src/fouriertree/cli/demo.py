@@ -9,7 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from fouriertree.cli.files import check_writable
+from fouriertree.cli.files import check_writable, write_atomically
 from fouriertree.cli.fit import fit_table
 from fouriertree.cli.fitting.arguments import FitArguments
 from fouriertree.cli.help import examples
@@ -43,18 +43,16 @@ def demo() -> None:
 
 def write_example() -> None:
     """Write example.csv; one that exists with other content is not overwritten."""
-    from fouriertree.cli.files import write_atomically
-
     content = pendulum().encode()
-    if EXAMPLE.exists():
-        try:
-            found = EXAMPLE.read_bytes()
-        except OSError as error:
-            raise unreadable(EXAMPLE, error) from None
-        if found != content:
-            raise InputError(f"there is another {EXAMPLE} here; rename it, or run the demo in another folder")
+    if not EXAMPLE.exists():
+        write_atomically(EXAMPLE, content)
         return
-    write_atomically(EXAMPLE, content)
+    try:
+        found = EXAMPLE.read_bytes()
+    except OSError as error:
+        raise unreadable(EXAMPLE, error) from None
+    if found != content:
+        raise InputError(f"there is another {EXAMPLE} here; rename it, or run the demo in another folder")
 
 
 def pendulum() -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-from fouriertree.cli import completion
-from fouriertree.cli.choices import TARGETS
-from fouriertree.cli.documents import document
+from fouriertree.cli.completion import TARGETS
+from fouriertree.cli.files import as_input_errors, check_writable, load_model, write_atomically
 from fouriertree.cli.help import examples
-from fouriertree.cli.options import File, Json, ModelFile, Row, option
-from fouriertree.cli.output import printing, say
+from fouriertree.cli.options import FILE, JSON, MODEL, ROW, option, with_options
+from fouriertree.cli.output import document, printing, say
 from fouriertree.errors import InputError
 from fouriertree.fit.options import OUTPUT, text
 from fouriertree.io.terminal import printable
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from fouriertree.export import Target
     from fouriertree.model import Model
 
-
 EXAMPLES = examples(
     ("all targets", "fouriertree export model.json"),
     ("a function in C, in a file", "fouriertree export model.json --to c -o formula.c"),
@@ -28,31 +26,27 @@ EXAMPLES = examples(
 )  # fmt: skip
 
 
-def export(
-    model: ModelFile,
-    to: Annotated[
-        str | None,
-        option("--to", kind=text("TARGET"), complete=completion.words(*TARGETS),
-               help="Target of the export; without it, the targets are listed."),
-    ] = None,
-    row: Row = None,
-    output: Annotated[
-        Path | None, option("--output", "-o", kind=File, heading=OUTPUT, help="Write to this file, not to stdout.")
-    ] = None,
-    as_json: Json = False,
-) -> None:  # fmt: skip
+@with_options(
+    MODEL,
+    option("to", text("TARGET", TARGETS), "Target of the export; without it, the targets are listed."),
+    ROW,
+    option("output", FILE, "Write to this file, not to stdout.", OUTPUT, short="-o"),
+    JSON,
+)
+def export(model: Path, to: str | None, row: int | None, output: Path | None, json: bool = False) -> None:
     """Export an equation as source code, SQL, a spreadsheet formula or a graph.
 
     The exported equation has the same values; docs/export.md gives for every target the result where the equation has
     no finite value, and how that is tested.
     """
-    with document(as_json) as content:
-        from fouriertree.cli.files import check_writable, load_model
-
+    with document(json) as content:
         content |= dict.fromkeys(("to", "row", "equation", "text", "output", "targets"))
         if to is None:
-            content["targets"] = targets()
-            say(*(f"{target['name']:<12}{target['description']}" for target in targets()))
+            from fouriertree.export import TARGETS
+
+            keys = ("name", "suffix", "description", "binary")
+            content["targets"] = [{key: getattr(each, key) for key in keys} for each in TARGETS.values()]
+            say(*(f"{each.name:<12}{each.description}" for each in TARGETS.values()))
             return
         target = chosen(to, output)
         saved = load_model(model, row)
@@ -61,47 +55,29 @@ def export(
         written = write(saved.model, target)
         content |= {"to": target.name, "row": saved.row, "equation": str(saved.model)}
         if output is None:
-            content["text"] = written.decode()
-            if not as_json:
-                if sys.stdout.isatty() and has_control_characters(written.decode()):
-                    raise InputError(CONTROL)
-                with printing():
-                    sys.stdout.write(written.decode())
+            content["text"] = text = written.decode()
+            if not json:
+                show(text)
         else:
-            save(output, written, target)
+            write_atomically(output, written)
+            say(f"{target.description} written to {output}")
             content["output"] = str(output)
 
 
-def targets() -> list[dict[str, Any]]:
-    from fouriertree.export import TARGETS
-
-    keys = ("name", "suffix", "description", "binary")
-    return [{key: getattr(target, key) for key in keys} for target in TARGETS.values()]
-
-
-def save(output: Path, content: bytes, target: Target) -> None:
-    from fouriertree.cli.files import write_atomically
-
-    write_atomically(output, content)
-    say(f"{target.description} written to {output}")
-
-
-CONTROL = "a name in it has control characters for a terminal; write it to a file with -o"
-
-
-def has_control_characters(text: str) -> bool:
-    """Whether a terminal would interpret some of the characters instead of showing them."""
-    plain = text.replace("\t", " ")
-    return printable(plain, lines=True) != plain
+def show(code: str) -> None:
+    """Print it, unless a terminal would interpret some of the characters instead of showing them."""
+    plain = code.replace("\t", " ")
+    if sys.stdout.isatty() and printable(plain, lines=True) != plain:
+        raise InputError("a name in it has control characters for a terminal; write it to a file with -o")
+    with printing():
+        sys.stdout.write(code)
 
 
 def chosen(name: str, output: Path | None) -> Target:
     from fouriertree.export import ExportError, find
 
-    try:
+    with as_input_errors(ExportError):
         target = find(name)
-    except ExportError as error:
-        raise InputError(str(error)) from None
     if target.binary and output is None:
         raise InputError(f"{name} is no text; say where to write it: -o formula{target.suffix}")
     return target
@@ -110,8 +86,6 @@ def chosen(name: str, output: Path | None) -> Target:
 def write(model: Model, target: Target) -> bytes:
     from fouriertree.export import ExportError
 
-    try:
+    with as_input_errors(ExportError):
         content = target.write(model)
-    except ExportError as error:
-        raise InputError(str(error)) from None
     return content if isinstance(content, bytes) else content.encode()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +18,24 @@ if TYPE_CHECKING:
     from fouriertree.estimators.regressor import SymbolicRegressor
     from fouriertree.model import Model
     from fouriertree.runs.model_file import ModelRecord
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Inside, a file or folder that cannot be written is an error of the input."""
+    try:
+        yield
+    except OSError as error:
+        raise unwritable(path, error) from None
+
+
+@contextmanager
+def as_input_errors(*kinds: type[Exception], after: str = "") -> Iterator[None]:
+    """Inside, errors of these kinds are errors of the input; their messages come after some words."""
+    try:
+        yield
+    except kinds as error:
+        raise InputError(f"{after}{error}") from None
 
 
 def check_writable(path: Path, *inputs: Path) -> None:
@@ -50,10 +70,8 @@ def try_folder(path: Path) -> None:
 
 def write_atomically(path: Path, content: bytes) -> None:
     """`fouriertree.io.files.write_atomically` with an InputError."""
-    try:
+    with writing(path):
         files.write_atomically(path, content)
-    except OSError as error:
-        raise unwritable(path, error) from None
 
 
 @dataclass(frozen=True)
@@ -76,12 +94,8 @@ def save_model(path: Path, regressor: SymbolicRegressor, target: str) -> None:
     """Write the equations of a fitted regressor; constants are exact."""
     from fouriertree.runs.model_file import ModelFileError
 
-    try:
+    with writing(path), as_input_errors(ModelFileError, after=f"cannot write {path}: "):
         regressor.save(path, target)
-    except OSError as error:
-        raise unwritable(path, error) from None
-    except ModelFileError as error:
-        raise InputError(f"cannot write {path}: {error}") from None
 
 
 def load_regressor(path: Path) -> tuple[SymbolicRegressor, str]:
@@ -90,10 +104,8 @@ def load_regressor(path: Path) -> tuple[SymbolicRegressor, str]:
     from fouriertree.runs.model_file import ModelFileError
 
     saved = read_saved(path)
-    try:
+    with as_input_errors(ModelFileError, after=f"{path} is damaged: "):
         return SymbolicRegressor.from_record(saved), saved.target
-    except ModelFileError as damage:
-        raise InputError(f"{path} is damaged: {damage}") from None
 
 
 def load_model(path: Path, row: int | None = None) -> SavedModel:
@@ -108,7 +120,5 @@ def load_model(path: Path, row: int | None = None) -> SavedModel:
 def read_saved(path: Path) -> ModelRecord:
     from fouriertree.runs.model_file import ModelFileError, load
 
-    try:
+    with as_input_errors(ModelFileError):
         return load(path)
-    except ModelFileError as error:
-        raise InputError(str(error)) from None

@@ -8,18 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fouriertree.cli.documents import document
-from fouriertree.cli.fitting.arguments import FitArguments
+from fouriertree.cli.files import as_input_errors
+from fouriertree.cli.fitting.arguments import FitArguments, check_guesses
 from fouriertree.cli.fitting.options import FIT
 from fouriertree.cli.fitting.outcome import Outcome
 from fouriertree.cli.help import examples
 from fouriertree.cli.interrupts import Interrupts, handle_interrupts
 from fouriertree.cli.options import with_options
-from fouriertree.cli.output import note
-from fouriertree.errors import InputError
+from fouriertree.cli.output import document, note
 
 if TYPE_CHECKING:
-    from fouriertree.cli.fitting.columns import Sample
     from fouriertree.runs import RunFolder
 
 EXAMPLES = examples(
@@ -32,7 +30,7 @@ EXAMPLES = examples(
 )  # fmt: skip
 
 
-@with_options(FIT)
+@with_options(*FIT)
 def fit(**values: Any) -> None:
     """Symbolic regression: find equations for one column of a table.
 
@@ -48,18 +46,16 @@ def fit(**values: Any) -> None:
 
 
 def fit_table(
-    arguments: FitArguments,
-    interrupts: Interrupts,
-    content: dict[str, Any],
-    folder: RunFolder | None = None,
+    arguments: FitArguments, interrupts: Interrupts, content: dict[str, Any], folder: RunFolder | None = None,
     report: Path | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Read the table, fit, score, write and print: for `fit`, `demo` and `runs resume`."""
-    from fouriertree.cli.fitting.checks import check_guesses
-    from fouriertree.cli.fitting.holdout import holdout_scores
+    from fouriertree.cli.fitting.columns import holdout_scores, samples
     from fouriertree.data.checks import draw_seed
     from fouriertree.estimators.regressor import SymbolicRegressor
     from fouriertree.estimators.single_fit import RunContext
+    from fouriertree.fit.memory import MemoryLimitError
+    from fouriertree.runs import RunError
 
     arguments.check()
     parameters = arguments.parameters()
@@ -74,7 +70,8 @@ def fit_table(
     interrupts.regressor = regressor
     context = RunContext(folder, {"command": arguments.to_json()})
     with warnings_as_notes():
-        with refusals_as_input_errors():
+        # A run that cannot be resumed, and a memory limit that is too small.
+        with as_input_errors(RunError, MemoryLimitError):
             regressor.fit_run(training.X, training.y, training.weights, context=context, stop=interrupts.stop)
         interrupts.announce()
         scores = None if holdout is None else holdout_scores(regressor.models_, holdout)
@@ -103,29 +100,3 @@ def warnings_as_notes() -> Iterator[None]:
             warnings.simplefilter("always", category)
         warnings.showwarning = show
         yield
-
-
-@contextmanager
-def refusals_as_input_errors() -> Iterator[None]:
-    """Inside, a run that cannot be resumed and a memory limit that is too small are errors of the input."""
-    from fouriertree.fit.memory import MemoryLimitError
-    from fouriertree.runs import RunError
-
-    try:
-        yield
-    except (RunError, MemoryLimitError) as error:
-        raise InputError(str(error)) from None
-
-
-def samples(arguments: FitArguments, seed: int) -> tuple[Sample, Sample | None]:
-    """The training rows, and the hold-out set if there is one."""
-    from fouriertree.cli.fitting.columns import same_columns, training_sample
-    from fouriertree.cli.fitting.holdout import split
-    from fouriertree.io.tables.reading import read_table
-
-    sample = training_sample(read_table(arguments.data, arguments.sheet), arguments)
-    if arguments.validation_file is not None:
-        return sample, same_columns(read_table(arguments.validation_file), sample)
-    if arguments.validation is not None:
-        return split(sample, arguments.validation, arguments.validation_last, seed)
-    return sample, None

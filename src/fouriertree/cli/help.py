@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 #: headings of arguments, and of options without a heading
 ARGUMENTS, OPTIONS = "Arguments", "Options"
 
 
-class Command(TyperCommand):
-    """A command that lists its options under their headings (`rich_help_panel`) and prints its epilog as it is."""
+class PlainEpilog:
+    """Prints the epilog of a command as it is."""
+
+    epilog: str | None
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        if self.epilog:
+            formatter.write("\n" + self.epilog + "\n")
+
+
+class Group(PlainEpilog, TyperGroup):
+    """A group of commands."""
+
+
+class Command(PlainEpilog, TyperCommand):
+    """A command that lists its options under their headings (`rich_help_panel`)."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         for heading, params in by_heading(self.get_params(ctx)).items():
@@ -19,14 +33,6 @@ class Command(TyperCommand):
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(records)
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        write_epilog(self.epilog, formatter)
-
-
-def write_epilog(epilog: str | None, formatter: Any) -> None:
-    if epilog:
-        formatter.write("\n" + epilog + "\n")
 
 
 def by_heading(params: list[Any]) -> dict[str, list[Any]]:

@@ -29,23 +29,12 @@ class Interrupts:
         if not self.presses.another():
             return
         self.number = self.number or number
-        if self.presses.count == 1 and (self.searched or self.stop.searching):
+        # After the search, its equations are to be written.
+        searched = hasattr(self.regressor, "stop_reason_")
+        if self.presses.count == 1 and (searched or self.stop.searching):
             self.stop.request(INTERRUPTED)
-            return
-        self.stop.abort()
-
-    @property
-    def searched(self) -> bool:
-        """Whether the search has ended, and its equations are to be written."""
-        return hasattr(self.regressor, "stop_reason_")
-
-    @property
-    def message(self) -> str:
-        return (
-            "interrupted before the search; there are no equations yet"
-            if self.presses.count == 1
-            else "interrupted again; exited without finishing"
-        )
+        else:
+            self.stop.abort()
 
     @property
     def status(self) -> int:
@@ -62,17 +51,18 @@ class Interrupts:
 def handle_interrupts() -> Iterator[Interrupts]:
     """Handle signals inside; afterwards exit with the status of the first one, if any."""
     interrupts = Interrupts()
-    before = {number: signal.getsignal(number) for number in SIGNALS}
     # Handlers belong to the main thread; signals that the parent process ignores, as nohup does, stay ignored.
-    if threading.current_thread() is not threading.main_thread():
-        before = {}
+    here = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in SIGNALS if here}
     before = {number: handler for number, handler in before.items() if handler != signal.SIG_IGN}
     for number in before:
         signal.signal(number, interrupts)
     try:
         yield interrupts
     except KeyboardInterrupt:
-        print(interrupts.message, file=sys.stderr)
+        before_search = "interrupted before the search; there are no equations yet"
+        again = "interrupted again; exited without finishing"
+        print(before_search if interrupts.presses.count == 1 else again, file=sys.stderr)
         raise typer.Exit(interrupts.status) from None
     finally:
         for number, handler in before.items():

@@ -3,39 +3,68 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 
 from fouriertree.cli import completion
-from fouriertree.fit.options import BOOLEAN, COLUMNS, OUTPUT, Flag, Kind, Option, path, text, whole
+from fouriertree.fit.options import BOOLEAN, OUTPUT, Flag, Kind, Option, path, text, whole
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: the formats of tables, in words
 TABLE = "CSV, TSV, Parquet (.parquet) or Excel (.xlsx), or - for text from the standard input"
+#: the default of an option that must be given
+REQUIRED = inspect.Parameter.empty
 
 
-def option(
-    *flags: str,
-    kind: Kind = BOOLEAN,
-    help: str,
-    heading: str | None = None,
-    shown: str | None = None,
-    complete: Callable[..., list[str]] | None = None,
-) -> Any:
-    """The option of Typer for values of a kind, whose words are completed; a flag without a value by default."""
+def option(name: str, kind: Kind, help: str, heading: str = "", default: Any = None, **form: Any) -> Option:
+    """An option that only the command line has; `form` has other fields of `Flag`."""
+    return Option(name, default, kind, help, heading, Flag(default=default, **form))
+
+
+def with_options(*options: Option) -> Callable[[Function], Function]:
+    """Gives a function of keyword arguments the signature from which Typer builds the command."""
+
+    def decorate(function: Function) -> Function:
+        function.__signature__ = inspect.Signature(list(map(parameter, options)))  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+def parameter(declared: Option) -> inspect.Parameter:
+    flag, kind, default = declared.flag or Flag(), declared.flag_kind, declared.flag_default
+    read: Any = kind.read if kind.read in (bool, Path) else str
+    value = list[read] if flag.repeated else read | None if default is None else read
+    return inspect.Parameter(
+        declared.key,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=REQUIRED if flag.argument and flag.default is None else default,
+        annotation=Annotated[value, info(declared)],
+    )
+
+
+def info(declared: Option) -> Any:
+    """The option or argument of Typer that was declared; the words of its kind are completed."""
+    flag, kind = declared.flag or Flag(), declared.flag_kind
+    complete = getattr(completion, flag.completion) if flag.completion else None
+    common: dict[str, Any] = {
+        "metavar": kind.metavar,
+        "help": flag.help or declared.help,
+        "autocompletion": completion.words(*kind.choices) if kind.choices else complete,
+    }
+    if flag.argument:
+        return typer.Argument(**common)
     return typer.Option(
-        *flags,
+        "--" + declared.key.rstrip("_").replace("_", "-"),
+        *([flag.short] if flag.short else []),
         parser=None if kind.read in (bool, Path) else parser(kind),
-        metavar=kind.metavar,
-        autocompletion=completion.words(*kind.choices) if kind.choices else complete,
-        rich_help_panel=heading,
-        show_default=shown or True,
-        help=help,
+        rich_help_panel=declared.heading or None,
+        show_default=flag.shown or True,
+        **common,
     )
 
 
@@ -54,61 +83,12 @@ def parser(kind: Kind) -> Callable[[str], Any]:
     return parse
 
 
-def with_options(options: Iterable[Option]) -> Callable[[Function], Function]:
-    """Gives a function of keyword arguments the signature from which Typer builds the command."""
-
-    def decorate(function: Function) -> Function:
-        function.__signature__ = inspect.Signature(list(map(parameter, options)))  # type: ignore[attr-defined]
-        return function
-
-    return decorate
-
-
-def parameter(declared: Option) -> inspect.Parameter:
-    flag, kind, default = declared.flag or Flag(), declared.flag_kind, declared.flag_default
-    read: Any = kind.read if kind.read in (bool, Path) else str
-    return inspect.Parameter(
-        declared.key,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=inspect.Parameter.empty if flag.argument else default,
-        annotation=Annotated[
-            list[read] if flag.repeated else read | None if default is None else read, info(declared)
-        ],
-    )
-
-
-def info(declared: Option) -> Any:
-    """The option or argument of Typer that was declared."""
-    flag, kind = declared.flag or Flag(), declared.flag_kind
-    help = flag.help or declared.help
-    if flag.argument:
-        return typer.Argument(metavar=kind.metavar, help=help)
-    return option(
-        "--" + declared.key.replace("_", "-"),
-        *([flag.short] if flag.short else []),
-        kind=kind,
-        help=help,
-        heading=declared.heading or None,
-        shown=flag.shown,
-        complete=getattr(completion, flag.completion) if flag.completion else None,
-    )
-
-
 # Options that several commands have.
-SHEET = Option("sheet", None, text("NAME"), "Sheet of an Excel workbook.", COLUMNS, Flag(shown="the first"))
-JSON = Option(
-    "json", False, BOOLEAN,
-    "Print one JSON document on stdout, and everything else on stderr; docs/cli.md lists the keys.", OUTPUT,
-    Flag(default=False),
+NAME, FILE, FOLDER = text("NAME"), path("FILE"), path("FOLDER")
+SHEET = option("sheet", NAME, "Sheet of an Excel workbook.", shown="the first")
+JSON = option(
+    "json", BOOLEAN, "Print one JSON document on stdout, and everything else on stderr; docs/cli.md lists the keys.",
+    OUTPUT, default=False,
 )  # fmt: skip
-Json = Annotated[bool, info(JSON)]
-Sheet = Annotated[str | None, info(replace(SHEET, heading=""))]
-ModelFile = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Model file written by `fouriertree fit -o`.")
-]
-Row = Annotated[
-    int | None,
-    option("--row", kind=whole(0), help="Row of the table of equations.", shown="the chosen one"),
-]
-File = path("FILE")
-Folder = path("FOLDER")
+MODEL = option("model", path("MODEL"), "Model file written by `fouriertree fit -o`.", argument=True)
+ROW = option("row", whole(0), "Row of the table of equations.", shown="the chosen one")

@@ -1,18 +1,33 @@
-"""Output of commands: results on stdout, which may be full or closed, notes and progress on stderr."""
+"""Output of commands: results on stdout, which may be full or closed, notes and progress on stderr; exit statuses.
+
+With `--json`, stdout has one JSON document, whose keys are in tools/json_keys.toml, and everything else is on stderr.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any
 
 import typer
 
-from fouriertree.cli.errors import BROKEN_PIPE
 from fouriertree.errors import InputError, reason
+from fouriertree.io.strict_json import plain
 from fouriertree.io.terminal import printable
+
+SHORT, BAD_INPUT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 1, 2, 130, 141, 143
+#: the exit statuses, for help texts and the reference
+STATUSES = {
+    0: "success",
+    SHORT: "`bench` missed a goal; in any other command a bug, with its traceback",
+    BAD_INPUT: "bad input, or a file that cannot be read or written, with one sentence on stderr",
+    INTERRUPTED: "interrupted by Ctrl-C (SIGINT); `fit` has written and printed its equations so far",
+    BROKEN_PIPE: "the reader of the output closed it early, as `head` does",
+    TERMINATED: "terminated by SIGTERM; `fit` has written and printed its equations so far",
+}
 
 
 @contextmanager
@@ -53,8 +68,41 @@ def write_bytes(content: bytes) -> None:
             sys.stdout.write(content.decode())
 
 
+@contextmanager
+def document(wanted: bool) -> Iterator[dict[str, Any]]:
+    """A dictionary to fill, which is printed at the end if `wanted`, with the key `error` for bad input."""
+    content: dict[str, Any] = {}
+    if not wanted:
+        yield content
+        return
+    try:
+        with redirect_stdout(sys.stderr):
+            yield content
+    except InputError as error:
+        content["error"] = sentence(error)
+        write_document(content)
+        raise
+    except (KeyboardInterrupt, typer.Exit):
+        # The document of an interrupted search has its result.
+        write_document(content or {"error": "interrupted"})
+        raise
+    write_document(content)
+
+
+def write_document(content: Mapping[str, Any]) -> None:
+    """Print it in ASCII, which every terminal can show."""
+    with printing():
+        print(json.dumps(plain(content), indent=2, allow_nan=False))
+
+
 def note(sentence: str) -> None:
     print(f"note: {printable(sentence)}", file=sys.stderr)
+
+
+def sentence(error: Exception | str) -> str:
+    """The message on one line, as it follows `error:`."""
+    words = " ".join(str(error).split())
+    return words[:1].lower() + words[1:]
 
 
 def aligned_rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -4,66 +4,64 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fouriertree.cli.documents import document
-from fouriertree.cli.errors import INTERRUPTED
+from fouriertree.cli.files import writing
 from fouriertree.cli.help import examples
-from fouriertree.cli.options import Folder, Json, option
-from fouriertree.cli.output import progress_bar, say
-from fouriertree.errors import InputError, unwritable
-from fouriertree.fit.options import OUTPUT, one_of, whole
+from fouriertree.cli.options import FOLDER, JSON, option, with_options
+from fouriertree.cli.output import INTERRUPTED, document, progress_bar, say
+from fouriertree.errors import InputError
+from fouriertree.fit.options import BOOLEAN, OUTPUT, one_of, whole
 
 if TYPE_CHECKING:
     from fouriertree.experiments.paper.experiment import Experiment
 
 AUTHORS = Path("../shared/paper")
-
-
 EXAMPLES = examples(
     ("preliminary results, in some minutes", "fouriertree paper --quick"),
     ("everything as published; the same command resumes it after an interrupt", "fouriertree paper"),
     ("one part, in another folder", "fouriertree paper --only heatmaps -o results/heatmaps"),
 )  # fmt: skip
 
-PART = one_of("table", "heatmaps", "lsp", "geometry")
 
-
+@with_options(
+    option("quick", BOOLEAN, "10 runs instead of 100: preliminary results in a few minutes.", default=False),
+    option("runs", whole(1), "Number of runs.", shown="100"),
+    option("only", one_of("table", "heatmaps", "lsp", "geometry"), "This part alone; may be repeated.",
+           repeated=True),
+    option("jobs", whole(1), "Number of processes; results do not depend on it.", shown="one per core"),
+    option("authors", FOLDER, "Folder with the authors' runs, to compare with.", shown=f"{AUTHORS} if it exists"),
+    option("clean", BOOLEAN, "Canonical GP copies parents; as published, it changes them in place.", default=False),
+    option("output", FOLDER, "Folder of the results.", OUTPUT, Path("results/paper"), short="-o"),
+    JSON,
+)  # fmt: skip
 def paper(
-    quick: Annotated[
-        bool, option("--quick", help="10 runs instead of 100: preliminary results in a few minutes.")
-    ] = False,
-    runs: Annotated[int | None, option("--runs", kind=whole(1), help="Number of runs.", shown="100")] = None,
-    only: Annotated[list[str], option("--only", kind=PART, help="This part alone; may be repeated.")] = [],
-    jobs: Annotated[
-        int | None,
-        option("--jobs", kind=whole(1), help="Number of processes; results do not depend on it.", shown="one per core"),
-    ] = None,
-    authors: Annotated[
-        Path | None,
-        option("--authors", kind=Folder, help="Folder with the authors' runs, to compare with.",
-               shown=f"{AUTHORS} if it exists"),
-    ] = None,
-    clean: Annotated[
-        bool, option("--clean", help="Canonical GP copies parents; as published, it changes them in place.")
-    ] = False,
-    output: Annotated[
-        Path, option("--output", "-o", kind=Folder, heading=OUTPUT, help="Folder of the results.")
-    ] = Path("results/paper"),
-    as_json: Json = False,
+    quick: bool, runs: int | None, only: list[str], jobs: int | None, authors: Path | None, clean: bool,
+    output: Path, json: bool,
 ) -> None:  # fmt: skip
     """Repeat the paper's experiments and compare them with the published tables, cell by cell.
 
     Writes tables, figures, all runs and report.html. Finished runs are stored: the same command resumes an
     interrupted one.
     """
-    with document(as_json) as content:
+    with document(json) as content:
         check(quick, runs, authors, output)
+        from fouriertree.experiments.paper import experiment as e
+        from fouriertree.experiments.paper import facts
         from fouriertree.experiments.paper.workers import cores
 
-        experiment = plan(quick, runs, only, output, authors or AUTHORS, clean)
+        wanted = runs or (e.QUICK_RUNS if quick else facts.RUNS)
+        experiment = e.Experiment(
+            folder=output,
+            runs=wanted,
+            lsp_runs=e.QUICK_LSP_RUNS if quick else wanted,
+            parts=tuple(part for part in e.PARTS if not only or part in only),
+            clean=clean,
+            authors_folder=authors or AUTHORS,
+            command=e.command_line(sys.argv[1:]),
+        )
         compute(experiment, jobs or cores())
         content |= report(experiment)
 
@@ -75,45 +73,23 @@ def check(quick: bool, runs: int | None, authors: Path | None, output: Path) -> 
         raise InputError(
             f"there is no folder {authors} with the authors' runs; leave --authors out to do without"
         )
-    try:
+    with writing(output):
         output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(output, error) from None
-
-
-def plan(
-    quick: bool, runs: int | None, only: list[str], output: Path, authors: Path, clean: bool
-) -> Experiment:
-    from fouriertree.experiments.paper import experiment as e
-    from fouriertree.experiments.paper import facts
-
-    wanted = runs or (e.QUICK_RUNS if quick else facts.RUNS)
-    return e.Experiment(
-        folder=output,
-        runs=wanted,
-        lsp_runs=e.QUICK_LSP_RUNS if quick else wanted,
-        parts=tuple(part for part in e.PARTS if not only or part in only),
-        clean=clean,
-        authors_folder=authors,
-        command=e.command_line(sys.argv[1:]),
-    )
 
 
 def compute(experiment: Experiment, jobs: int) -> None:
     """Run the missing tasks under a progress bar, weighted by the typical duration of each kind of run."""
-    missing = [task for task in experiment.tasks if task not in experiment.store]
-    kept = len(experiment.tasks) - len(missing)
-    if kept:
-        print(
-            f"{kept:,} of {len(experiment.tasks):,} runs are in {experiment.folder} already", file=sys.stderr
-        )
+    tasks, folder = experiment.tasks, experiment.folder
+    missing = [task for task in tasks if task not in experiment.store]
+    left = len(missing)
+    if left < len(tasks):
+        print(f"{len(tasks) - left:,} of {len(tasks):,} runs are in {folder} already", file=sys.stderr)
     if missing:
         note = "; the first time ever, compiling takes half a minute"
-        print(f"{len(missing):,} runs in {jobs} processes{note}", file=sys.stderr)
+        print(f"{left:,} runs in {jobs} processes{note}", file=sys.stderr)
     with progress_bar() as bar:
-        total, note = sum(task.seconds for task in missing), f"{len(missing)} runs left"
-        bar_task = bar.add_task("runs", total=total, note=note)
-        left = len(missing)
+        total = sum(task.seconds for task in missing)
+        bar_task = bar.add_task("runs", total=total, note=f"{left} runs left")
 
         def advance(task: Any) -> None:
             nonlocal left
@@ -124,11 +100,8 @@ def compute(experiment: Experiment, jobs: int) -> None:
             experiment.compute(jobs, advance)
         except KeyboardInterrupt:
             bar.stop()
-            print(
-                f"interrupted: {len(missing) - left:,} more runs are kept in {experiment.folder}, {left:,} are left; "
-                "the same command resumes from here",
-                file=sys.stderr,
-            )
+            done = f"interrupted: {len(missing) - left:,} more runs are kept in {folder}, {left:,} are left"
+            print(f"{done}; the same command resumes from here", file=sys.stderr)
             raise typer.Exit(INTERRUPTED) from None
 
 

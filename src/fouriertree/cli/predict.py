@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from fouriertree.cli.documents import document
+from fouriertree.cli.files import check_writable, load_model, write_atomically
 from fouriertree.cli.help import examples
-from fouriertree.cli.options import TABLE, File, Json, ModelFile, Row, Sheet, option
-from fouriertree.cli.output import note, printing, say, write_bytes
+from fouriertree.cli.options import FILE, JSON, MODEL, ROW, SHEET, TABLE, option, with_options
+from fouriertree.cli.output import document, note, printing, say, write_bytes
 from fouriertree.errors import InputError
-from fouriertree.fit.options import OUTPUT
+from fouriertree.fit.options import OUTPUT, path
+from fouriertree.io.tables.source import DASH
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,39 +31,40 @@ EXAMPLES = examples(
 )  # fmt: skip
 
 
+@with_options(
+    MODEL,
+    option("data", path("DATA"), f"Table with the features of the equation, in any order: {TABLE}.", argument=True),
+    ROW,
+    SHEET,
+    option("output", FILE, "Write the rows of DATA with a column `prediction` to this file; the suffix chooses "
+           "the format, and - is the standard output.", OUTPUT, short="-o"),
+    JSON,
+)  # fmt: skip
 def predict(
-    model: ModelFile,
-    data: Annotated[
-        Path,
-        typer.Argument(metavar="DATA", help=f"Table with the features of the equation, in any order: {TABLE}."),
-    ],
-    row: Row = None,
-    sheet: Sheet = None,
-    output: Annotated[
-        Path | None,
-        option("--output", "-o", kind=File, heading=OUTPUT, help="Write the rows of DATA with a column `prediction` to "
-               "this file; the suffix chooses the format, and - is the standard output."),
-    ] = None,
-    as_json: Json = False,
-) -> None:  # fmt: skip
+    model: Path, data: Path, row: int | None, sheet: str | None, output: Path | None, json: bool
+) -> None:
     """Evaluate an equation on the rows of a table.
 
     Columns are matched by name; other columns are ignored. Without -o, the predictions are printed as CSV with the one
     column `prediction`.
     """
-    with document(as_json) as content:
-        from fouriertree.cli.files import check_writable, load_model
-        from fouriertree.io.tables.reading import read_table
-        from fouriertree.io.tables.source import DASH
+    with document(json) as content:
+        import numpy as np
 
-        if as_json and output == DASH:
+        from fouriertree.io.tables.reading import read_table
+
+        if json and output == DASH:
             raise InputError("--json and -o - both write to the standard output; give one of them")
         saved = load_model(model, row)
         if output is not None and output != DASH:
             check_writable(output, data, model)
         table = read_table(data, sheet)
         values = predictions(table, saved)
-        bad = warn(values)
+        bad = int(np.count_nonzero(~np.isfinite(values)))
+        if bad:
+            print(
+                f"warning: the equation has no finite value on {bad} of {len(values)} rows", file=sys.stderr
+            )
         for sentence in table.notes:
             note(sentence)
         content |= {
@@ -74,7 +74,7 @@ def predict(
         if output is not None:
             write_with_rows(output, table, values)
             content["output"] = str(output)
-        elif not as_json:
+        elif not json:
             with printing():
                 sys.stdout.write("\n".join([PREDICTION, *map(repr, values.tolist())]) + "\n")
 
@@ -91,19 +91,7 @@ def predictions(table: Table, saved: SavedModel) -> NDArray[np.float64]:
     return saved.model.predict(X)
 
 
-def warn(values: NDArray[np.float64]) -> int:
-    """The number of values that are not finite, with a warning if there are any."""
-    import numpy as np
-
-    bad = int(np.count_nonzero(~np.isfinite(values)))
-    if bad:
-        print(f"warning: the equation has no finite value on {bad} of {len(values)} rows", file=sys.stderr)
-    return bad
-
-
 def write_with_rows(output: Path, table: Table, values: NDArray[np.float64]) -> None:
-    from fouriertree.cli.files import write_atomically
-    from fouriertree.io.tables.source import DASH
     from fouriertree.io.tables.writing import with_columns
 
     if PREDICTION in table.names:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-from fouriertree.cli.documents import document
 from fouriertree.cli.help import examples
-from fouriertree.cli.options import Json, option
-from fouriertree.cli.output import aligned_rows, say
+from fouriertree.cli.options import FILE, JSON, option, with_options
+from fouriertree.cli.output import aligned_rows, document, say
 from fouriertree.errors import InputError, unreadable
-from fouriertree.fit.options import path
 
 HEADINGS = ("name", "formula", "domain")
-
-
 EXAMPLES = examples(
     ("all of them", "fouriertree problems"),
     ("custom ones, too", "fouriertree problems --with my_problems.py"),
@@ -22,23 +17,20 @@ EXAMPLES = examples(
 )  # fmt: skip
 
 
-def problems(
-    extra: Annotated[
-        list[Path],
-        option("--with", kind=path("FILE"), help="Python file that calls register_problem; may be repeated."),
-    ] = [],
-    as_json: Json = False,
-) -> None:
+@with_options(
+    option("with_", FILE, "Python file that calls register_problem; may be repeated.", repeated=True), JSON
+)
+def problems(with_: list[Path], json: bool) -> None:
     """List the registered problems with formula and domain."""
-    with document(as_json) as content:
+    with document(json) as content:
         from fouriertree.problems import registered_problems
         from fouriertree.problems.registry import domain_of, formula_of
 
-        for path in extra:
+        for path in with_:
             execute(path)
         rows = [(name, formula_of(p), domain_of(p)) for name, p in registered_problems().items()]
         content["problems"] = [dict(zip(HEADINGS, row, strict=True)) for row in rows]
-        if not as_json:
+        if not json:
             show(rows)
 
 

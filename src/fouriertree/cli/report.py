@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
-from fouriertree.cli.documents import document
+from fouriertree.cli.files import check_writable, load_regressor, writing
 from fouriertree.cli.help import examples
-from fouriertree.cli.options import TABLE, File, Json, ModelFile, Sheet, option
-from fouriertree.cli.output import say
-from fouriertree.errors import InputError, unwritable
+from fouriertree.cli.options import FILE, JSON, MODEL, REQUIRED, SHEET, TABLE, option, with_options
+from fouriertree.cli.output import document, say
+from fouriertree.errors import InputError
 from fouriertree.fit.options import OUTPUT, path, whole
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from fouriertree.estimators.regressor import SymbolicRegressor
-
 
 EXAMPLES = examples(
     ("the chosen equation", "fouriertree report model.json --data data.csv -o report.html"),
@@ -26,57 +18,39 @@ EXAMPLES = examples(
 )  # fmt: skip
 
 
-def report(
-    model: ModelFile,
-    data: Annotated[
-        Path,
-        option("--data", kind=path("DATA"), help=f"Table with the features and the target, in any order: {TABLE}."),
-    ],
-    sheet: Sheet = None,
-    refits: Annotated[
-        int,
-        option("--refits", kind=whole(0),
-               help="Number of refits to bootstrap samples, which measure stability; each takes as long as the fit."),
-    ] = 0,
-    output: Annotated[
-        Path, option("--output", "-o", kind=File, heading=OUTPUT, help="Write the page to this file.")
-    ] = Path("report.html"),
-    as_json: Json = False,
-) -> None:  # fmt: skip
+@with_options(
+    MODEL,
+    option("data", path("DATA"), f"Table with the features and the target, in any order: {TABLE}.", default=REQUIRED),
+    SHEET,
+    option("refits", whole(0), "Number of refits to bootstrap samples, which measure stability; each takes as "
+           "long as the fit.", default=0),
+    option("output", FILE, "Write the page to this file.", OUTPUT, Path("report.html"), short="-o"),
+    JSON,
+)  # fmt: skip
+def report(model: Path, data: Path, sheet: str | None, refits: int, output: Path, json: bool) -> None:
     """Write a report about an equation: one HTML file, which needs no network.
 
     It has the table of equations, the chosen one typeset, plots of the fit and of every feature, prediction intervals,
     the certified domain, the provenance, and the equation in other languages to copy.
     """
-    with document(as_json) as content:
-        from fouriertree.cli.files import check_writable, load_regressor
+    with document(json) as content:
+        from fouriertree.io.tables.reading import read_table
 
         regressor, target = load_regressor(model)
         check_writable(output, data, model)
-        X, y = columns_of(data, sheet, regressor, target)
-        try:
+        table = read_table(data, sheet)
+        if len(table) == 0:
+            raise InputError(f"{table.name} has no rows")
+        names = [table.column(name) for name in (*regressor._feature_labels, target)]
+        values = table.numbers(names, "; a report needs a number there")
+        X, y = values[:, :-1], values[:, -1]
+        with writing(output):
             regressor.report(output, target, X, y, refits, progress=print_refits if refits else None)
-        except OSError as error:
-            raise unwritable(output, error) from None
         content |= {
             "target": target, "row": regressor.best_index_, "equation": regressor.get_best()["equation"],
             "output": str(output),
         }  # fmt: skip
         say(f"report written to {output}")
-
-
-def columns_of(
-    path: Path, sheet: str | None, regressor: SymbolicRegressor, target: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Features (n_rows, n_features) and target (n_rows,) of the fit, from a table with columns in any order."""
-    from fouriertree.io.tables.reading import read_table
-
-    table = read_table(path, sheet)
-    if len(table) == 0:
-        raise InputError(f"{table.name} has no rows")
-    names = [*regressor._feature_labels, target]
-    values = table.numbers([table.column(name) for name in names], "; a report needs a number there")
-    return values[:, :-1], values[:, -1]
 
 
 def print_refits(done: int, of: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fouriertree.cli.output import printing
 from fouriertree.io.terminal import printable
@@ -12,7 +12,7 @@ from fouriertree.io.terminal import printable
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fouriertree.cli.fitting.holdout import HoldoutScores
+    from fouriertree.cli.fitting.columns import HoldoutScores
     from fouriertree.estimators.regressor import SymbolicRegressor
 
 LONGEST = 300
@@ -37,7 +37,8 @@ def show(regressor: SymbolicRegressor, target: str, holdout: HoldoutScores | Non
             print(ONLY_THE_MEAN)
         if holdout is not None:
             print(holdout_summary(holdout, regressor.best_index_))
-        print(f"stopped: {regressor.stop_reason_}; {spent(regressor)}; seed {regressor.seed_}")
+        spent = f"{regressor.traverses_:,} traverses; {regressor.evaluations_:,} evaluations"
+        print(f"stopped: {regressor.stop_reason_}; {spent}; seed {regressor.seed_}")
 
 
 def lines(equations: pd.DataFrame, chosen: int, holdout: HoldoutScores | None) -> list[tuple[str, ...]]:
@@ -60,11 +61,6 @@ def number(value: float, form: str) -> str:
     return f"{value + 0.0:{form}}" if math.isfinite(value) else "–"
 
 
-def spent(regressor: SymbolicRegressor) -> str:
-    """The cost of the search, in the units of its limits."""
-    return f"{regressor.traverses_:,} traverses; {regressor.evaluations_:,} evaluations"
-
-
 def only_the_mean(regressor: SymbolicRegressor) -> bool:
     """Whether a constant was chosen although it is not exact and the search was not interrupted."""
     constant = not any(expression.columns for expression in regressor.model_.expressions)
@@ -75,28 +71,23 @@ def only_the_mean(regressor: SymbolicRegressor) -> bool:
 def show_rich_table(
     equations: pd.DataFrame, chosen: int, target: str, holdout: HoldoutScores | None = None
 ) -> None:
-    from rich.console import Console
-
-    short = equations.assign(equation=[shortened(text) for text in equations["equation"]])
-    Console().print(rich_table(lines(short, chosen, holdout), chosen, target))
-    if not short.equals(equations):
-        print(SHORTENED)
-
-
-def rich_table(cells: list[tuple[str, ...]], chosen: int, target: str) -> Any:
     from rich.box import SIMPLE_HEAD
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    short = equations.assign(equation=[shortened(text) for text in equations["equation"]])
+    headings, *rows = lines(short, chosen, holdout)
     table = Table(title=Text(f"equations for {printable(target)}"), box=SIMPLE_HEAD)
-    headings, *rows = cells
     for heading in headings[:-1]:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column(headings[-1], overflow="fold")
     for i, row in enumerate(rows):
         # Text and not markup: a column may be called [bold].
         table.add_row(*map(Text, row), style="bold" if i == chosen else None)
-    return table
+    Console().print(table)
+    if not short.equals(equations):
+        print(SHORTENED)
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:

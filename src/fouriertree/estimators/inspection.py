@@ -125,7 +125,7 @@ class Inspection(RegressorMixin, CommonParameters):
     ) -> None:  # fmt: skip
         """Write an HTML report on the chosen equation; with `refits`, including its stability."""
         from fouriertree.report import html
-        from fouriertree.report.regressor import content_of
+        from fouriertree.report.content import content_of
 
         X, y, _ = self._data(X, y)
         write_atomically(Path(path), html(content_of(self, target, X, y, refits, progress)).encode())

@@ -31,16 +31,13 @@ class History(Protocol):
     @property
     def is_warm_start(self) -> bool:
         """Whether the search continues from a state in memory."""
-        ...
 
     @property
     def second_response(self) -> WorkingResponse | None:
         """The working response of the second search of a fit, if that is the one to resume."""
-        ...
 
     def start(self, search: Search[Any], problem: Problem, seed: int) -> RunState[Any] | None:
         """The state to resume from, once; None for a new search."""
-        ...
 
     def observers(self, names: tuple[str, ...] | None, n_rows: int) -> list[Observer]: ...
 
@@ -48,7 +45,6 @@ class History(Protocol):
         self, search: Search[Any], response: WorkingResponse, patience: Patience | None
     ) -> Callable[[RunState[Any]], None] | None:
         """A function that writes checkpoints when they are due."""
-        ...
 
     def restore_patience(self, patience: Patience) -> None: ...
 

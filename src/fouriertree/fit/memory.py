@@ -29,10 +29,7 @@ def resident_megabytes() -> float:
 
 def check_memory(megabytes: float | None) -> None:
     """Raise MemoryLimitError for a limit below the memory that the process uses already."""
-    if megabytes is None:
-        return
-    used = resident_megabytes()
-    if megabytes < used:
+    if megabytes is not None and megabytes < (used := resident_megabytes()):
         raise MemoryLimitError(
             f"memory_limit is {megabytes:g} MB, but the process uses {used:.0f} MB already; set more than that, "
             "or None for no limit"
@@ -44,8 +41,4 @@ def memory_watch(megabytes: float | None, n_rows: int) -> Callable[[], str | Non
     if megabytes is None:
         return None
     most = float(megabytes) - TABLE_BYTES_PER_ROW * n_rows / MEGABYTE
-
-    def watch() -> str | None:
-        return "memory used up" if resident_megabytes() > most else None
-
-    return watch
+    return lambda: "memory used up" if resident_megabytes() > most else None

@@ -92,22 +92,15 @@ class FitPipeline:
         exact = EXACT_SQUARES * float(target @ target)
         limit = None
         if config.time_limit is not None:
-            table = (
-                min(1.5, 0.2 + 0.05 * config.time_limit) + TABLE_SECONDS_PER_ROW * self.overall.data.n_rows
-            )
+            rows = TABLE_SECONDS_PER_ROW * self.overall.data.n_rows
+            table = min(1.5, 0.2 + 0.05 * config.time_limit) + rows
             limit = max(0.0, config.time_limit - (time.monotonic() - self.started) - table)
+        # The hybrid search has its own test of exact laws; the others end at an exact sum.
+        target_loss = 0.0 if config.search is None else exact
         if config.target_loss is not None:
             target_loss = float(config.target_loss)
-        else:
-            # The hybrid search has its own test of exact laws; the others end at an exact sum.
-            target_loss = 0.0 if config.search is None else exact
-        return Budget(
-            whole_limit(config.max_traverses),
-            limit,
-            target_loss,
-            whole_limit(config.max_evaluations),
-            self.stop,
-        )
+        traverses, evaluations = whole_limit(config.max_traverses), whole_limit(config.max_evaluations)
+        return Budget(traverses, limit, target_loss, evaluations, self.stop)
 
     def _problem(self, response: WorkingResponse) -> Problem:
         objective, data = self.objective, self.objective.data
@@ -121,10 +114,8 @@ class FitPipeline:
         unlimited = budget.is_unlimited
         search = self._hybrid(problem, unlimited) if config.search is None else config.search
         seed = nth_seed(config.seed, history.collector.runs)
-        observers: list[Observer] = [
-            history.collector,
-            *history.observers(config.names, len(problem.space.target)),
-        ]
+        recorders = history.observers(config.names, len(problem.space.target))
+        observers: list[Observer] = [history.collector, *recorders]
         patience = Patience() if unlimited and config.search is not None else None
         if patience is not None:
             history.restore_patience(patience)
@@ -200,11 +191,8 @@ class FitPipeline:
     def _within_limits(self, equations: Sequence[Equation]) -> list[Equation]:
         """Those within `max_size` and `max_terms`: a product that a search counts as one term may expand into a sum."""
         size, terms = self.config.max_size, self.config.max_terms
-        return [
-            equation
-            for equation in equations
-            if equation.complexity <= size and (terms is None or equation.model.n_terms <= terms)
-        ]
+        small = [equation for equation in equations if equation.complexity <= size]
+        return [equation for equation in small if terms is None or equation.model.n_terms <= terms]
 
     def _finalized(
         self, candidates: Sequence[Candidate], objective: Objective, snap: bool = True
@@ -216,10 +204,8 @@ class FitPipeline:
         )
         equations: list[Equation | None] = []
         for candidate in candidates:
-            late = self._seconds_late
-            if (late > GRACE and len(equations) > MIN_FINALIZED) or (
-                late > 2.0 * GRACE and len(equations) > 1
-            ):
+            late, done = self._seconds_late, len(equations)
+            if (late > GRACE and done > MIN_FINALIZED) or (late > 2.0 * GRACE and done > 1):
                 break
             equations.append(finalize(candidate, snap))
         allows = config.nesting.allows

@@ -18,56 +18,38 @@ REPEATED_INTERRUPT_SECONDS = 2.0
 
 
 class InterruptCounter:
-    """Counts presses of Ctrl-C."""
+    """Counts interrupts; one within `seconds` of the last that was counted belongs to that one."""
 
-    def __init__(self) -> None:
-        self.count = 0
-        self._last = 0.0
+    def __init__(self, seconds: float = SAME_SIGNAL_SECONDS) -> None:
+        self.seconds, self.count, self._last = seconds, 0, -math.inf
 
     def another(self) -> bool:
-        """Count a signal; False if it belongs to the press before it."""
+        """Count an interrupt; False if it belongs to the one before it."""
         now = time.monotonic()
-        if self.count and now - self._last < SAME_SIGNAL_SECONDS:
+        if now - self._last < self.seconds:
             return False
         self._last = now
         self.count += 1
         return True
 
 
-class InterruptLog:
-    """The time when Ctrl-C last ended a fit of this process, to which SIGINT is sent."""
-
-    def __init__(self) -> None:
-        self._last = -math.inf
-
-    def ends_a_fit(self) -> bool:
-        """Record an interrupt; False if it follows closely on one that ended another fit."""
-        now = time.monotonic()
-        if now - self._last <= REPEATED_INTERRUPT_SECONDS:
-            return False
-        self._last = now
-        return True
-
-
-#: shared by all fits of the process
-PROCESS_LOG = InterruptLog()
+#: the interrupts that ended a fit of this process, to which SIGINT is sent
+PROCESS_LOG = InterruptCounter(REPEATED_INTERRUPT_SECONDS)
 
 
 class Stop:
-    """A request that a fit ends, polled between steps, so that results are complete.
+    """A thread-safe request that a fit ends, polled between steps, so that results are complete."""
 
-    Thread-safe; the first reason is kept.
-    """
-
-    def __init__(self, log: InterruptLog = PROCESS_LOG) -> None:
+    def __init__(self) -> None:
         self.reason: str | None = None
         self.requested_at = math.inf  #: by `time.monotonic`
         self.searching = False  #: or making the table: there is a result to keep
         self.aborted = False  #: without a result
-        self._presses, self._log = InterruptCounter(), log
+        self._presses = InterruptCounter()
         self._watch: Callable[[], str | None] | None = None
 
     def request(self, reason: str) -> None:
+        """Keep the reason, unless there is one already."""
         if self.reason is None:
             self.reason, self.requested_at = reason, time.monotonic()
 
@@ -89,7 +71,7 @@ class Stop:
         """
         if not self._presses.another():
             return
-        if self.searching and self._presses.count == 1 and self._log.ends_a_fit():
+        if self.searching and self._presses.count == 1 and PROCESS_LOG.another():
             self.request(INTERRUPTED)
         else:
             self.abort()
@@ -110,13 +92,14 @@ class Stop:
 
         Handlers belong to the main thread, and one that the caller has installed takes precedence.
         """
-        mine = _Handler(self)
         before = signal.getsignal(signal.SIGINT)
+        # Another fit may not have been able to restore the default.
+        left_over = getattr(before, "__func__", None) is Stop._handle
         here = threading.current_thread() is threading.main_thread()
-        if not here or not (before is signal.default_int_handler or isinstance(before, _Handler)):
+        if not here or not (before is signal.default_int_handler or left_over):
             yield
             return
-        signal.signal(signal.SIGINT, mine)
+        signal.signal(signal.SIGINT, self._handle)
         try:
             yield
         finally:
@@ -124,15 +107,8 @@ class Stop:
             self.searching = False
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
-
-class _Handler:
-    """A class, so that a fit recognizes the handler of another fit that could not restore it."""
-
-    def __init__(self, stop: Stop) -> None:
-        self.stop = stop
-
-    def __call__(self, number: int, frame: FrameType | None) -> None:
-        self.stop.interrupt()
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self.interrupt()
 
 
 def uninterrupted(work: Callable[[], None]) -> None:

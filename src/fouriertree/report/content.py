@@ -1,15 +1,25 @@
-"""The content of a report, as plain data."""
+"""The content of a report, as plain data, and how it is made from a fitted regressor and its data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fouriertree.export import ExportError
 from fouriertree.model import Model
+from fouriertree.uncertainty.intervals import conformal_quantile
+
+Floats = NDArray[np.float64]
+#: of the prediction interval, and of the confidence intervals of the parameters
+LEVEL = 0.9
+#: the export targets that the report shows
+SNIPPETS = ("python", "latex", "c", "javascript", "postgresql", "excel", "matlab", "r", "julia")
 
 
 @dataclass(frozen=True)
@@ -66,8 +76,8 @@ class ReportContent:
     equations: pd.DataFrame
     chosen: int
     models: Sequence[Model]
-    X: NDArray[np.float64] | None = None
-    y: NDArray[np.float64] | None = None
+    X: Floats | None = None
+    y: Floats | None = None
     intervals: pd.DataFrame | None = None
     band: Band | None = None
     certificate: Certificate | None = None
@@ -81,8 +91,78 @@ class ReportContent:
         return self.models[self.chosen]
 
     @property
-    def data(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    def data(self) -> tuple[Floats, Floats] | None:
         """(X, y) as arrays of float64, or None if there are no rows."""
         if self.X is None or self.y is None or len(self.y) == 0:
             return None
         return np.asarray(self.X, dtype=np.float64), np.asarray(self.y, dtype=np.float64)
+
+
+# From a fitted regressor ----------------------------------------------------------------------------------------
+def content_of(
+    regressor: Any, target: str, X: Floats, y: Floats, refits: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> ReportContent:  # fmt: skip
+    """The report of the chosen equation; with `refits` > 0 also its stability, which takes as many fits."""
+    half_width = conformal_quantile(regressor.scores_[regressor.best_index_], LEVEL)
+    stability = None
+    if refits:
+        found = regressor.stability(refits, X, y, progress)
+        stability = {"Forms over the refits": found.forms, "Terms over the refits": found.terms}
+    return ReportContent(
+        title=f"An equation for {target}",
+        target=target,
+        names=list(regressor._feature_labels),
+        equations=regressor.equations_,
+        chosen=regressor.best_index_,
+        models=regressor.models_,
+        X=X,
+        y=y,
+        intervals=_intervals(regressor, X, y),
+        band=Band(half_width, LEVEL) if np.isfinite(half_width) else None,
+        certificate=_certificate(regressor),
+        stability=stability,
+        provenance=provenance(regressor, target),
+        exports=snippets(regressor),
+    )
+
+
+def _intervals(regressor: Any, X: Floats, y: Floats) -> pd.DataFrame | None:
+    try:
+        return cast(pd.DataFrame, regressor.coefficient_intervals(level=LEVEL, X=X, y=y))
+    except ValueError:  # fewer rows than parameters
+        return None
+
+
+def _certificate(regressor: Any) -> Certificate:
+    certificate = regressor.certificate()
+    rows = [(slope.column, slope.direction, slope.lower, slope.upper) for slope in regressor.slopes()]
+    columns = ["feature", "direction", "lower bound", "upper bound"]
+    slopes = pd.DataFrame(rows, columns=columns) if rows else None
+    return Certificate(certificate.verdict, certificate.text(), slopes)
+
+
+def provenance(regressor: Any, target: str) -> Mapping[str, object]:
+    """What reproduces the fit: data, options that differ from their defaults, history and versions."""
+    saved = regressor.to_record(target)
+    default = type(regressor)()
+    changed = {name: value for name, value in saved.parameters.items() if value != getattr(default, name)}
+    return {
+        "target": target,
+        "rows of the fit": saved.data.get("rows"),
+        "SHA-256 of the data": saved.data.get("sha256"),
+        "parameters": json.dumps(changed | dict(saved.described), ensure_ascii=False),
+        **{name: round(v, 2) if isinstance(v, float) else v for name, v in saved.history.items()},
+        **{f"version of {name}": version for name, version in saved.versions.items()},
+    }
+
+
+def snippets(regressor: Any) -> dict[str, str]:
+    """The chosen equation as source code, or why a language cannot express it."""
+    code = {}
+    for target in SNIPPETS:
+        try:
+            code[target] = str(regressor.export(target))
+        except ExportError as error:
+            code[target] = str(error)
+    return code

@@ -27,19 +27,18 @@ TALL = ("mfrac", "msup", "msqrt", "mtable")
 _INDEXED = re.compile(r"([^\W\d_]+)_?(\d+)")
 
 
-def rounded(model: Model, digits: int = DIGITS) -> Expression:
-    """The model as one tree, with constants rounded to `digits` significant digits."""
-    whole = sum_of_terms([_rounded(c, digits) for c in model.coefficients], model.expressions)
-    return _with_rounded_constants(whole, digits)
+def rounded(model: Model) -> Expression:
+    """The model as one tree, with constants rounded to `DIGITS` significant digits."""
+    return _with_rounded_constants(sum_of_terms(list(map(_rounded, model.coefficients)), model.expressions))
 
 
-def _with_rounded_constants(expression: Expression, digits: int = DIGITS) -> Expression:
-    constants = np.array([_rounded(value, digits) for value in expression.const.tolist()])
+def _with_rounded_constants(expression: Expression) -> Expression:
+    constants = np.array(list(map(_rounded, expression.const.tolist())))
     return Expression(expression.op, expression.arg, constants, expression.primitives)
 
 
-def _rounded(value: float, digits: int) -> float:
-    return float(f"{value:.{digits}g}")
+def _rounded(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")
 
 
 def formula(model: Model, target: str) -> str:
@@ -49,9 +48,9 @@ def formula(model: Model, target: str) -> str:
     >>> formula(Model((2.0,), (parse("x0"),), ("<b>",)), "y").count("&lt;b&gt;")
     1
     """
-    equals = Element("mrow")
-    equals.extend([named(target), _operator("=")])
-    return " ".join(_math(piece) for piece in [equals, *addends(model)])
+    pieces = [_element("mrow", named(target), _operator("=")), *addends(model)]
+    math = [_element("math", piece, displaystyle="true") for piece in pieces]
+    return " ".join(ElementTree.tostring(element, encoding="unicode") for element in math)
 
 
 def addends(model: Model) -> list[Element]:
@@ -60,7 +59,7 @@ def addends(model: Model) -> list[Element]:
     typesetter = Typesetter(model.names or [f"x{i}" for i in range(last + 1)])
     pieces: list[Element] = []
     for coefficient, expression in zip(model.coefficients, model.expressions, strict=True):
-        pieces.append(typesetter.addend(_rounded(coefficient, DIGITS), expression, first=not pieces))
+        pieces.append(typesetter.addend(_rounded(coefficient), expression, first=not pieces))
     return pieces or [typesetter.addend(0.0, Expression.constant(1.0), first=True)]
 
 
@@ -69,9 +68,7 @@ def named(name: str) -> Element:
     parts = _INDEXED.fullmatch(name)
     if parts is None:
         return _leaf("mi" if name.isidentifier() else "mtext", name)
-    element = Element("msub")
-    element.extend([_leaf("mi", parts[1]), _leaf("mn", parts[2])])
-    return element
+    return _element("msub", _leaf("mi", parts[1]), _leaf("mn", parts[2]))
 
 
 @dataclass(frozen=True)
@@ -87,13 +84,14 @@ class Typesetter:
         if minus or not first:
             row.append(_leaf("mo", "−") if first else _operator("−" if minus else "+"))
         body = self.typeset(term)
-        row.append(_in_brackets(body) if minus and int(term.op[-1]) in (ADD, SUB) else body)
+        if minus and int(term.op[-1]) in (ADD, SUB):
+            body = _element("mrow", _leaf("mo", "("), body, _leaf("mo", ")"))
+        row.append(body)
         return row
 
     def typeset(self, tree: Expression) -> Element:
-        columns = {
-            i: ElementTree.tostring(named(name), encoding="unicode") for i, name in enumerate(self.names)
-        }
+        names = (ElementTree.tostring(named(name), encoding="unicode") for name in self.names)
+        columns = dict(enumerate(names))
         return self._normalized(ElementTree.fromstring(f"<mrow>{typeset(tree, columns)}</mrow>"))
 
     def _normalized(self, element: Element) -> Element:
@@ -101,7 +99,9 @@ class Typesetter:
         for i, child in enumerate(element):
             element[i] = self._normalized(child)
         if element.tag == "mrow" and not any(part.tag in TALL for part in element.iter()):
-            _keep_low(element)
+            for part in element:
+                if part.tag == "mo" and part.text in ("(", ")", "|"):
+                    part.set("stretchy", "false")
         for sign, after in pairwise(element):
             leaves = (part.tag for part in after.iter() if not len(part))
             if sign.text == TIMES and self._short_names and next(leaves) != "mn":
@@ -155,17 +155,10 @@ def _signed(term: Expression) -> tuple[bool, Expression]:
     return False, term
 
 
-def _keep_low(row: Element) -> None:
-    """Do not stretch parentheses around elements of one line."""
-    for part in row:
-        if part.tag == "mo" and part.text in ("(", ")", "|"):
-            part.set("stretchy", "false")
-
-
-def _in_brackets(body: Element) -> Element:
-    row = Element("mrow")
-    row.extend([_leaf("mo", "("), body, _leaf("mo", ")")])
-    return row
+def _element(tag: str, *children: Element, **attributes: str) -> Element:
+    element = Element(tag, attributes)
+    element.extend(children)
+    return element
 
 
 def _leaf(tag: str, text: str) -> Element:
@@ -181,9 +174,3 @@ def _operator(sign: str) -> Element:
         inner, outer = ("lspace", "rspace") if sign == "=" else ("rspace", "lspace")
         element.attrib.update({"form": "infix", inner: "0.28em", outer: "0em"})
     return element
-
-
-def _math(element: Element) -> str:
-    math = Element("math", {"displaystyle": "true"})
-    math.append(element)
-    return ElementTree.tostring(math, encoding="unicode")

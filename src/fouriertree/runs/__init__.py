@@ -1,14 +1,5 @@
 """Run folders: fits are checkpointed on disk, and killed runs resume from their checkpoints."""
 
-from fouriertree.runs.folder import Checkpoint, RunError, RunFolder, RunFolderWarning
-from fouriertree.runs.store import find_run, list_runs, remove_run
+from fouriertree.runs.folder import RunError, RunFolder, RunFolderWarning, find_run, list_runs, remove_run
 
-__all__ = [
-    "Checkpoint",
-    "RunError",
-    "RunFolder",
-    "RunFolderWarning",
-    "find_run",
-    "list_runs",
-    "remove_run",
-]
+__all__ = ["RunError", "RunFolder", "RunFolderWarning", "find_run", "list_runs", "remove_run"]

@@ -21,19 +21,12 @@ from fouriertree.runs.model_file import (
 
 VERSION = 1
 #: values of `format` in such a file, and the classes that read it
-FORMATS = {
-    "fouriertree-outputs": "SymbolicRegressor",
-    "fouriertree-classifier": "SymbolicClassifier",
-}
+FORMATS = {"fouriertree-outputs": "SymbolicRegressor", "fouriertree-classifier": "SymbolicClassifier"}
 
 
 def save_bundle(path: Path, kind: str, facts: Mapping[str, Any], parts: Sequence[ModelRecord]) -> None:
-    content = {
-        "format": kind,
-        "version": VERSION,
-        **facts,
-        "parts": [to_json(writable_part(part)) for part in parts],
-    }
+    tables = [to_json(writable_part(part)) for part in parts]
+    content = {"format": kind, "version": VERSION, **facts, "parts": tables}
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
     write_atomically(path, (text + "\n").encode())
 

@@ -10,14 +10,15 @@ import json
 import os
 import re
 import secrets
+import shutil
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
+from fouriertree.errors import reason
 from fouriertree.expr import PrimitiveSet
 from fouriertree.io.files import write_atomically
 from fouriertree.io.strict_json import encoded
@@ -46,8 +47,7 @@ class RunFolderWarning(UserWarning):
     """A run folder could not be written, or not all of it could be read."""
 
 
-@dataclass(frozen=True)
-class Checkpoint:
+class Checkpoint(NamedTuple):
     number: int
     content: Mapping[str, Any]
 
@@ -68,11 +68,9 @@ class RunFolder:
         store.mkdir(parents=True, exist_ok=True)
         while True:
             name = f"{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-            try:
+            with suppress(FileExistsError):
                 (store / name).mkdir()
                 break
-            except FileExistsError:
-                continue
         folder = cls(store / name)
         folder.lock()
         folder.update(format=FORMAT, version=VERSION, id=name, created=now(), status=RUNNING, **metadata)
@@ -85,15 +83,14 @@ class RunFolder:
         try:
             metadata = json.loads((path / RUN).read_bytes())
         except OSError as error:
-            raise RunError(f"{path} holds no run: cannot read {RUN}: {reason_of(error)}") from None
+            raise RunError(f"{path} holds no run: cannot read {RUN}: {reason(error)}") from None
         except (ValueError, RecursionError):
             raise RunError(f"{path / RUN} is damaged: it is not JSON") from None
         if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
             raise RunError(f"{path / RUN} does not describe a run")
         if metadata.get("version") != VERSION:
-            raise RunError(
-                f"{path} is a run of version {metadata.get('version')}; this program reads version {VERSION}"
-            )
+            found = metadata.get("version")
+            raise RunError(f"{path} is a run of version {found}; this program reads version {VERSION}")
         for name, kind in KINDS.items():
             if not isinstance(metadata.get(name), kind):
                 raise RunError(f"{path / RUN} is damaged: {name} has the wrong type")
@@ -138,12 +135,11 @@ class RunFolder:
         self.write(RUN, encoded(self.metadata, indent=1))
 
     def write(self, name: str, content: bytes) -> None:
-        self._try(lambda: write_atomically(self.path / name, content))
+        self._try(write_atomically, self.path / name, content)
 
     def event(self, kind: str, **details: Any) -> None:
         """Add a line to events.jsonl."""
-        line = encoded({"time": now(), "event": kind, **details})
-        self._try(lambda: self._append(line))
+        self._try(self._append, encoded({"time": now(), "event": kind, **details}))
 
     def _append(self, line: bytes) -> None:
         path = self.path / EVENTS
@@ -159,27 +155,24 @@ class RunFolder:
 
     def write_checkpoint(self, content: Mapping[str, Any]) -> None:
         """Write a checkpoint, and delete all but the newest two."""
-        self._try(lambda: self._write_checkpoint(to_bytes(content)))
+        self._try(self._write_checkpoint, content)
 
-    def _write_checkpoint(self, data: bytes) -> None:
+    def _write_checkpoint(self, content: Mapping[str, Any]) -> None:
         numbers = self.checkpoints()
-        write_atomically(self._checkpoint(max(numbers, default=0) + 1), data)
+        write_atomically(self._checkpoint(max(numbers, default=0) + 1), to_bytes(content))
         for old in numbers[: 1 - GENERATIONS]:
             self._checkpoint(old).unlink(missing_ok=True)
 
-    def _try(self, write: Callable[[], None]) -> None:
+    def _try(self, write: Callable[..., None], *arguments: Any) -> None:
         if not self.writing:
             return
         try:
-            write()
+            write(*arguments)
         except OSError as error:
             self.writing = False
-            warnings.warn(
-                f"cannot write to {self.path}: {reason_of(error)}; the search continues, but this run can only "
-                "be resumed from what has been written",
-                RunFolderWarning,
-                stacklevel=4,
-            )
+            message = "the search continues, but this run can only be resumed from what has been written"
+            message = f"cannot write to {self.path}: {reason(error)}; {message}"
+            warnings.warn(message, RunFolderWarning, stacklevel=4)
 
     # Reading ------------------------------------------------------------------------------------------------
     def checkpoints(self) -> list[int]:
@@ -196,24 +189,55 @@ class RunFolder:
             except SnapshotError as error:
                 problem = str(error)
             except OSError as error:
-                problem = f"cannot be read: {reason_of(error)}"
-            warnings.warn(
-                f"{path} {problem}; resuming from the checkpoint before it, or from the start",
-                RunFolderWarning,
-                stacklevel=2,
-            )
+                problem = f"cannot be read: {reason(error)}"
+            message = f"{path} {problem}; resuming from the checkpoint before it, or from the start"
+            warnings.warn(message, RunFolderWarning, stacklevel=2)
         return None
 
     def _checkpoint(self, number: int) -> Path:
         return self.path / f"checkpoint-{number:06d}.ftc"
 
 
+# A store is a folder of run folders ---------------------------------------------------------------------------
+def list_runs(store: Path) -> list[RunFolder]:
+    """The runs of a store, oldest first, without those that cannot be read."""
+    found = []
+    for path in sorted(store.iterdir()) if store.is_dir() else ():
+        if (path / RUN).is_file():
+            with suppress(RunError):
+                found.append(RunFolder.open(path))
+    return sorted(found, key=lambda folder: (str(folder.metadata.get("created")), folder.id))
+
+
+def find_run(store: Path, wanted: str) -> RunFolder:
+    """The run with this ID, or the only one whose ID starts or ends with it; "last" is the newest."""
+    runs = list_runs(store)
+    if not runs:
+        raise RunError(f"there are no runs in {store}")
+    if wanted == "last":
+        return runs[-1]
+    matching = [run for run in runs if run.id == wanted]
+    if not matching and wanted:
+        matching = [run for run in runs if run.id.startswith(wanted) or run.id.endswith(wanted)]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        raise RunError(f"{wanted!r} may be {', '.join(run.id for run in matching)}; give more of the ID")
+    raise RunError(f"there is no run {wanted!r} in {store}; the newest is {runs[-1].id}")
+
+
+def remove_run(folder: RunFolder) -> None:
+    """Delete the folder of a run that is not running."""
+    folder.lock()
+    folder.close()
+    try:
+        shutil.rmtree(folder.path)
+    except OSError as error:
+        raise RunError(f"cannot remove {folder.path}: {reason(error)}") from None
+
+
 def now() -> str:
     return datetime.now().astimezone().isoformat(timespec="milliseconds")
-
-
-def reason_of(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
 
 
 def _lock(file: IO[str]) -> bool:

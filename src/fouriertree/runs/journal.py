@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import time
 import warnings
@@ -10,21 +11,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from fouriertree.errors import reason
 from fouriertree.expr import PrimitiveSet
 from fouriertree.fit.history import WorkingResponse
+from fouriertree.model import Model
 from fouriertree.problems import Problem
 from fouriertree.runs import RunError, RunFolder, RunFolderWarning
-from fouriertree.runs.folder import FAILED, FINISHED, FRONT, INTERRUPTED, MODEL, RUNNING, now, reason_of
-from fouriertree.runs.recorder import Checkpoints, Recorder
-from fouriertree.search import Observer, Resumable, RunState, Search
+from fouriertree.runs.folder import FAILED, FINISHED, FRONT, INTERRUPTED, MODEL, RUNNING, now
+from fouriertree.search import Accepted, Event, Finished, Observer, Progress, Resumable, RunState, Search
 from fouriertree.search.observers import CandidateCollector, Patience
 
-Floats = NDArray[np.float64]
-
+#: seconds between two progress events, and between two versions of the front
+SECONDS = 1.0
+#: seconds between two checkpoints at least and at most, and their share of the time so far
+SOONEST, LATEST, SHARE = 0.5, 30.0, 0.02
+#: share of the time that writing checkpoints may take
+COST = 0.05
 #: stop reasons after which a search can be resumed with the same limits
 UNFINISHED = ("interrupted", "stopped", "memory used up")
 
@@ -42,7 +46,7 @@ class WarmStart:
 
 
 class Journal:
-    """The history of one fit: what it resumes from, in memory or on disk, and the run folder that records it."""
+    """The `History` of one fit: what it resumes from, in memory or on disk, and the run folder that records it."""
 
     def __init__(self, warm_start: WarmStart | None = None) -> None:
         self.collector = CandidateCollector() if warm_start is None else warm_start.collector
@@ -59,14 +63,11 @@ class Journal:
         try:
             self._write_to(RunFolder.create(Path(store), metadata))
         except OSError as error:
-            message = f"cannot create a run folder in {store}: {reason_of(error)}; fitting without it"
+            message = f"cannot create a run folder in {store}: {reason(error)}; fitting without it"
             warnings.warn(message, RunFolderWarning, stacklevel=4)
 
     def resume(self, folder: RunFolder, primitives: PrimitiveSet, changes: Mapping[str, Any]) -> None:
-        """Resume a run from its newest checkpoint, or from its start if there is none.
-
-        `changes` updates the metadata of the run, such as its limits.
-        """
+        """Resume a run from its newest checkpoint, or from its start; `changes` updates its metadata."""
         checkpoint = folder.latest(primitives)
         number = None if checkpoint is None else checkpoint.number
         resumed = [*(folder.metadata.get("resumed") or []), {"at": now(), "from": number}]
@@ -84,12 +85,10 @@ class Journal:
     # Search -------------------------------------------------------------------------------------------------
     @property
     def is_warm_start(self) -> bool:
-        """Whether the search continues from a state in memory."""
         return self._warm_start is not None
 
     @property
     def second_response(self) -> WorkingResponse | None:
-        """The working response of the second search of a fit, if that is the one to resume."""
         if self.collector.runs == 0:
             return None
         if self._warm_start is not None:
@@ -97,7 +96,6 @@ class Journal:
         return None if self._saved is None else WorkingResponse(self._saved["target"], self._saved["weights"])
 
     def start(self, search: Search[Any], problem: Problem, seed: int) -> RunState[Any] | None:
-        """The state to resume from, once; None for a new search."""
         saved, warm_start = self._saved, self._warm_start
         self._saved = self._warm_start = None
         if warm_start is not None:
@@ -122,15 +120,14 @@ class Journal:
         def write_if_due(current: RunState[Any]) -> None:
             if not checkpoints.due or (snapshot := search.snapshot(current.state)) is None:
                 return
-            content = {
+            checkpoints.write({
                 "search": snapshot,
                 "run_seconds": current.seconds,
                 "seconds": self.seconds + time.monotonic() - self._started,
                 "candidates": self.collector.state(),
                 "patience": None if patience is None else patience.state(),
                 **second,
-            }
-            checkpoints.write(content)
+            })  # fmt: skip
 
         return write_if_due
 
@@ -164,6 +161,66 @@ class Journal:
             self.folder.close()
 
 
+# Recording: events as they come, the Pareto front and checkpoints at intervals ---------------------------------
+class Recorder:
+    """An observer of a search that writes to a run folder."""
+
+    def __init__(
+        self, folder: RunFolder, collector: CandidateCollector, names: tuple[str, ...] | None, n_rows: int
+    ) -> None:
+        self.folder, self.collector, self.names, self.n_rows = folder, collector, names, n_rows
+        self._reported = self._written = 0.0
+        self._stale = True
+
+    def __call__(self, event: Event) -> None:
+        moment = time.monotonic()
+        if isinstance(event, Accepted):
+            self._stale = True
+            self.folder.event("accepted", **fields(event.progress))
+        elif isinstance(event, Progress) and moment - self._reported >= SECONDS:
+            self._reported = moment
+            self.folder.event("progress", **fields(event))
+        elif isinstance(event, Finished):
+            self.folder.event("search ended", reason=event.reason, **fields(event.progress))
+        if self._stale and (moment - self._written >= SECONDS or isinstance(event, Finished)):
+            self._written, self._stale = moment, False
+            self.folder.write(FRONT, self._front())
+
+    def _front(self) -> bytes:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["complexity", "loss", "equation"])
+        for size, (loss, candidate) in self.collector.front().items():
+            writer.writerow([size, repr(loss / self.n_rows), Model(*candidate, self.names).text()])
+        return text.getvalue().encode()
+
+
+class Checkpoints:
+    """Decides when a checkpoint is due: often at first, seldom in long runs, for at most `COST` of the time."""
+
+    def __init__(self, folder: RunFolder, clock: Callable[[], float] = time.monotonic) -> None:
+        self.folder, self.clock = folder, clock
+        self._started = self._last = clock()
+        self._cost = 0.0
+
+    @property
+    def due(self) -> bool:
+        now = self.clock()
+        pause = min(LATEST, max(SOONEST, SHARE * (now - self._started)))
+        return now - self._last >= max(pause, self._cost / COST)
+
+    def write(self, content: Mapping[str, Any]) -> None:
+        started = self.clock()
+        self.folder.write_checkpoint(content)
+        self._last = self.clock()
+        self._cost = self._last - started
+
+
+def fields(progress: Progress) -> dict[str, Any]:
+    return {name: getattr(progress, name) for name in ("traverses", "candidates", "terms", "loss")}
+
+
+# Resuming ---------------------------------------------------------------------------------------------------
 def unfinished_state(search: Search[Any], problem: Problem, seed: int, state: Any) -> Any:
     """A state from which the search can continue: one that had ended is reopened, since limits may have changed."""
     if state.finished is None or not isinstance(search, Resumable):
@@ -174,8 +231,7 @@ def unfinished_state(search: Search[Any], problem: Problem, seed: int, state: An
 
 def check_same_data(folder: RunFolder, found: str) -> None:
     """RunError unless the fingerprint is that of the data of the run."""
-    expected = folder.metadata.get("data", {}).get("sha256")
-    if expected != found:
+    if folder.metadata.get("data", {}).get("sha256") != found:
         raise RunError(
             f"the data are not those of run {folder.id}, which can only be resumed with the same data; start a new fit"
         )
@@ -184,12 +240,11 @@ def check_same_data(folder: RunFolder, found: str) -> None:
 def parameters_of(folder: RunFolder, changes: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of the regressor of a run, with changes, which must include those that a file cannot represent."""
     metadata = folder.metadata
-    missing = [name for name in metadata.get("described", {}) if name not in changes]
-    if missing:
-        raise RunError(
-            f"run {folder.id} had {missing[0]}={metadata['described'][missing[0]]}, which a file cannot represent; "
-            f"give {missing[0]} again"
-        )
+    for name, text in metadata.get("described", {}).items():
+        if name not in changes:
+            raise RunError(
+                f"run {folder.id} had {name}={text}, which a file cannot represent; give {name} again"
+            )
     return {**metadata["parameters"], **changes, "random_state": metadata["seed"]}
 
 

@@ -6,7 +6,8 @@ import hashlib
 import json
 import platform
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -17,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fouriertree._version import __version__
-from fouriertree.errors import shortened
+from fouriertree.errors import reason, shortened
 from fouriertree.expr import ParseError, PrimitiveSet, parse
 from fouriertree.io.files import write_atomically
 from fouriertree.io.numbers import is_finite
@@ -57,9 +58,8 @@ class ModelRecord:
 
 def library_versions() -> dict[str, str]:
     """Versions of Python, this package and its numerical dependencies."""
-    return {"fouriertree": __version__, "python": platform.python_version()} | {
-        name: version(name) for name in LIBRARIES
-    }
+    libraries = {name: version(name) for name in LIBRARIES}
+    return {"fouriertree": __version__, "python": platform.python_version(), **libraries}
 
 
 def fingerprint(*arrays: NDArray[np.float64] | None) -> str:
@@ -79,18 +79,16 @@ def save(path: Path, record: ModelRecord) -> None:
 
 def writable_part(record: ModelRecord) -> ModelRecord:
     """The record without rows that cannot be read back, with a warning; ModelFileError if the chosen one cannot."""
-    reasons = [_why_unwritable(record, i) for i in range(len(record.models))]
-    if (reason := reasons[record.chosen]) is not None:
-        raise ModelFileError(f"the chosen equation cannot be written to a file: {reason}")
-    kept = [i for i, reason in enumerate(reasons) if reason is None]
-    if len(kept) == len(reasons):
+    why = {i: problem for i in range(len(record.models)) if (problem := _why_unwritable(record, i))}
+    if record.chosen in why:
+        raise ModelFileError(f"the chosen equation cannot be written to a file: {why[record.chosen]}")
+    if not why:
         return record
-    lost = next(i for i, reason in enumerate(reasons) if reason is not None)
-    others = f" and {len(reasons) - len(kept) - 1} more" if len(kept) < len(reasons) - 1 else ""
-    message = (
-        f"the model file leaves out row {lost} of the table{others}, which cannot be written: {reasons[lost]}"
-    )
+    lost, problem = next(iter(why.items()))
+    others = f" and {len(why) - 1} more" if len(why) > 1 else ""
+    message = f"the model file leaves out row {lost} of the table{others}, which cannot be written: {problem}"
     warnings.warn(message, ModelFileWarning, stacklevel=3)
+    kept = [i for i in range(len(record.models)) if i not in why]
     return replace(
         record,
         chosen=kept.index(record.chosen),
@@ -103,9 +101,8 @@ def writable_part(record: ModelRecord) -> ModelRecord:
 def _why_unwritable(record: ModelRecord, i: int) -> str | None:
     """Why row i of the table cannot be read back, or None."""
     model = record.models[i]
-    row = {"formula": model.text(), "terms": model.to_json()["terms"]}
     try:
-        _model(row, i, record.names, len(record.box), model.expression.primitives)
+        _model(_row(model), i, record.names, len(record.box), model.expression.primitives)
     except ModelFileError as error:
         return str(error)
     return None
@@ -118,15 +115,14 @@ def encoded_record(record: ModelRecord) -> bytes:
     return f"{text}\n".encode("utf-8", "backslashreplace")
 
 
+def _row(model: Model) -> dict[str, Any]:
+    return {"formula": model.text(), "terms": model.to_json()["terms"]}
+
+
 def to_json(record: ModelRecord) -> dict[str, Any]:
     table = record.equations.drop(columns="equation").to_dict("records")
     rows = [
-        {
-            "formula": model.text(),
-            "terms": model.to_json()["terms"],
-            "table": plain(cells, exact=True),
-            "scores": plain(scores, exact=True),
-        }
+        _row(model) | {"table": plain(cells, exact=True), "scores": plain(scores, exact=True)}
         for model, cells, scores in zip(record.models, table, record.scores, strict=True)
     ]
     return {
@@ -156,28 +152,26 @@ def read_json(path: Path) -> Any:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise ModelFileError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
-    try:
+        raise ModelFileError(f"cannot read {path}: {reason(error)}") from None
+    with _naming(path):
         return decoded(content)
-    except _OtherFormatError as other:
-        raise ModelFileError(f"{path} {other}") from None
-    except _DamageError as damage:
-        raise ModelFileError(f"{path} is damaged: {damage}") from None
 
 
 def record_from_json(path: Path, data: Any, primitives: PrimitiveSet | None = None) -> ModelRecord:
     """The record in the parsed content of a file; ModelFileError, which names the file, if there is none."""
-    try:
+    with _naming(path):
         return from_json(data, primitives)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Inside, the file becomes the subject of an error."""
+    try:
+        yield
     except _OtherFormatError as other:
         raise ModelFileError(f"{path} {other}") from None
     except _DamageError as damage:
         raise ModelFileError(f"{path} is damaged: {damage}") from None
-
-
-def from_bytes(content: bytes, primitives: PrimitiveSet | None = None) -> ModelRecord:
-    """The record in the content of a file."""
-    return from_json(decoded(content), primitives)
 
 
 def decoded(content: bytes) -> Any:
@@ -222,10 +216,8 @@ def from_json(data: Any, primitives: PrimitiveSet | None = None) -> ModelRecord:
     _expect("names" in data, "it has no valid feature names")
     names = _names(data["names"])
     chosen = data.get("chosen")
-    _expect(
-        type(chosen) is int and 0 <= chosen < len(rows),
-        f"its chosen row, {shortened(chosen)}, is none of its rows",
-    )
+    is_row = type(chosen) is int and 0 <= chosen < len(rows)
+    _expect(is_row, f"its chosen row, {shortened(chosen)}, is none of its rows")
     _expect(_is_text(data.get("target")), "it has no valid name of the target")
     box = _box(data.get("box"), names)
     models = tuple(_model(row, i, names, len(box), primitives) for i, row in enumerate(rows))
@@ -238,28 +230,24 @@ def from_json(data: Any, primitives: PrimitiveSet | None = None) -> ModelRecord:
 
 def _check_format(data: Any) -> None:
     if isinstance(data, dict) and "parts" in data:
-        raise _OtherFormatError(
-            "has several tables of equations; load it in Python, with the class that saved it"
-        )
+        message = "has several tables of equations; load it in Python, with the class that saved it"
+        raise _OtherFormatError(message)
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise _OtherFormatError(
-            "is not a model file; `fouriertree fit -o` and `SymbolicRegressor.save` write one"
-        )
-    found, reads = data.get("version"), f"fouriertree {__version__} reads {VERSION}"
-    if type(found) is int and found > VERSION:
-        raise _OtherFormatError(
-            f"has format version {shortened(found)}, and {reads}; install a newer fouriertree"
-        )
+        message = "is not a model file; `fouriertree fit -o` and `SymbolicRegressor.save` write one"
+        raise _OtherFormatError(message)
+    found = data.get("version")
     if type(found) is not int or found != VERSION:
-        raise _OtherFormatError(f"has format version {shortened(found)}, and {reads}; fit again")
+        advice = "install a newer fouriertree" if type(found) is int and found > VERSION else "fit again"
+        reads = f"fouriertree {__version__} reads {VERSION}"
+        raise _OtherFormatError(f"has format version {shortened(found)}, and {reads}; {advice}")
 
 
 def _names(names: Any) -> tuple[str, ...] | None:
-    good = names is None or (
-        isinstance(names, list) and all(map(_is_text, names)) and len(set(names)) == len(names)
-    )
+    if names is None:
+        return None
+    good = isinstance(names, list) and all(map(_is_text, names)) and len(set(names)) == len(names)
     _expect(good, "it has no valid feature names")
-    return None if names is None else tuple(names)
+    return tuple(names)
 
 
 def _box(box: Any, names: Sequence[str] | None) -> tuple[tuple[float, float], ...]:
@@ -282,8 +270,7 @@ def _model(
     formula = row.get("formula")
     _expect(isinstance(formula, str), f"row {i} has no formula")
     try:
-        model = Model.from_json({"names": None, "terms": terms}, primitives)
-        model = replace(model, names=names)
+        model = replace(Model.from_json({"names": None, "terms": terms}, primitives), names=names)
         written = parse(formula, names, primitives)
     except ParseError as error:
         place = f"at character {error.position + 1} of the formula of row {i}"
@@ -298,15 +285,10 @@ def _model(
 
 
 def _check_term(term: Any, i: int) -> None:
-    _expect(
-        isinstance(term, dict) and isinstance(term.get("expression"), str),
-        f"a term of row {i} has no expression",
-    )
-    coefficient = term.get("coefficient")
-    _expect(
-        is_finite(coefficient),
-        f"a coefficient of row {i} must be a finite number; got {shortened(coefficient)}",
-    )
+    good = isinstance(term, dict) and isinstance(term.get("expression"), str)
+    _expect(good, f"a term of row {i} has no expression")
+    value = term.get("coefficient")
+    _expect(is_finite(value), f"a coefficient of row {i} must be a finite number; got {shortened(value)}")
 
 
 def _equations(rows: Sequence[Any], models: Sequence[Model]) -> pd.DataFrame:
@@ -315,13 +297,10 @@ def _equations(rows: Sequence[Any], models: Sequence[Model]) -> pd.DataFrame:
     cells = []
     for i, (row, model) in enumerate(zip(rows, models, strict=True)):
         found = row.get("table")
-        _expect(
-            isinstance(found, dict) and set(found) == set(COLUMNS) - {"equation"},
-            f"row {i} does not have the columns of the table",
-        )
-        cells.append(
-            {name: _number(found[name], i) for name in COLUMNS[:-1]} | {"equation": model.text(DIGITS)}
-        )
+        good = isinstance(found, dict) and set(found) == set(COLUMNS) - {"equation"}
+        _expect(good, f"row {i} does not have the columns of the table")
+        numbers = {name: _number(found[name], i) for name in COLUMNS[:-1]}
+        cells.append(numbers | {"equation": model.text(DIGITS)})
     return pd.DataFrame(cells, columns=list(COLUMNS))
 
 
@@ -334,13 +313,10 @@ def _number(value: Any, i: int) -> float | int:
 
 
 def _scores(row: Any, i: int) -> tuple[float, ...]:
-    found: Any = row.get("scores")
-    _expect(isinstance(found, list), f"the scores of row {i} are not a sorted list")
+    found, message = row.get("scores"), f"the scores of row {i} are not a sorted list"
+    _expect(isinstance(found, list), message)
     scores = [_number(score, i) for score in found]
-    _expect(
-        all(score >= 0 for score in scores) and scores == sorted(scores),
-        f"the scores of row {i} are not a sorted list",
-    )
+    _expect(all(score >= 0 for score in scores) and scores == sorted(scores), message)
     return tuple(map(float, scores))
 
 

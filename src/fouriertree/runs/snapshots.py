@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,7 @@ def to_bytes(content: Mapping[str, Any]) -> bytes:
     names = {str(code): name for code, name in sorted(writer.operators.items())}
     nesting = json.dumps({"content": tree, "operators": names}).encode()
     buffer = io.BytesIO()
-    arrays = [np.frombuffer(nesting, np.uint8), *writer.tokens(), *writer.arrays]
-    np.savez(buffer, *arrays)
+    np.savez(buffer, np.frombuffer(nesting, np.uint8), *writer.tokens(), *writer.arrays)
     payload = buffer.getvalue()
     header = {"format": FORMAT, "version": VERSION, "sha256": hashlib.sha256(payload).hexdigest()}
     return json.dumps(header).encode() + b"\n" + payload
@@ -103,20 +103,16 @@ def from_bytes(data: bytes, primitives: PrimitiveSet | None = None) -> dict[str,
         with np.load(io.BytesIO(payload), allow_pickle=False) as file:
             arrays = [file[f"arr_{i}"] for i in range(len(file.files))]
         nesting = json.loads(arrays[0].tobytes())
-        reader = _Reader(arrays[5:], _expressions(arrays[1:5], nesting["operators"], primitives))
-        content = reader.value(nesting["content"])
-    except _UnknownOperatorError as error:
-        raise SnapshotError(str(error)) from None
+        expressions = _expressions(arrays[1:5], nesting["operators"], primitives)
+        content = _value(nesting["content"], arrays[5:], expressions)
+    except SnapshotError:
+        raise
     except Exception as error:
         # Any error of NumPy, zipfile or json: since the checksum is right, another program wrote the content.
         raise SnapshotError(f"has inconsistent content ({type(error).__name__})") from None
     if not isinstance(content, dict):
         raise SnapshotError("has inconsistent content")
     return content
-
-
-class _UnknownOperatorError(Exception):
-    """A user-defined operator that was not passed."""
 
 
 def _checked_payload(data: bytes) -> bytes:
@@ -128,9 +124,8 @@ def _checked_payload(data: bytes) -> bytes:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise SnapshotError("is not a checkpoint, or its header is damaged")
     if header.get("version") != VERSION:
-        raise SnapshotError(
-            f"is a checkpoint of version {header.get('version')}; this program reads version {VERSION}"
-        )
+        found = header.get("version")
+        raise SnapshotError(f"is a checkpoint of version {found}; this program reads version {VERSION}")
     if header.get("sha256") != hashlib.sha256(payload).hexdigest():
         raise SnapshotError("is damaged: its checksum is wrong")
     return payload
@@ -146,28 +141,22 @@ def _expressions(
         try:
             codes[int(code)] = known.find(name).opcode
         except ValueError:
-            raise _UnknownOperatorError(
-                f"uses the operator {name!r}, which is not among the operators passed"
-            ) from None
+            message = f"uses the operator {name!r}, which is not among the operators passed"
+            raise SnapshotError(message) from None
     op = np.array([codes[code] for code in op.tolist()], np.int32)
     ends = np.cumsum(sizes).tolist()
-    starts = [0, *ends][:-1]
-    return [Expression(op[i:j], arg[i:j], const[i:j], known) for i, j in zip(starts, ends, strict=True)]
+    return [Expression(op[i:j], arg[i:j], const[i:j], known) for i, j in pairwise([0, *ends])]
 
 
-class _Reader:
-    def __init__(self, arrays: Sequence[NDArray[Any]], expressions: Sequence[Expression]) -> None:
-        self.arrays, self.expressions = arrays, expressions
-
-    def value(self, plain: Any) -> Any:
-        if isinstance(plain, list):
-            return [self.value(part) for part in plain]
-        if not isinstance(plain, dict):
-            return plain
-        if ARRAY in plain:
-            return self.arrays[plain[ARRAY]]
-        if BYTES in plain:
-            return self.arrays[plain[BYTES]].tobytes()
-        if EXPRESSION in plain:
-            return self.expressions[plain[EXPRESSION]]
-        return {key: self.value(part) for key, part in plain.items()}
+def _value(plain: Any, arrays: Sequence[NDArray[Any]], expressions: Sequence[Expression]) -> Any:
+    if isinstance(plain, list):
+        return [_value(part, arrays, expressions) for part in plain]
+    if not isinstance(plain, dict):
+        return plain
+    if ARRAY in plain:
+        return arrays[plain[ARRAY]]
+    if BYTES in plain:
+        return arrays[plain[BYTES]].tobytes()
+    if EXPRESSION in plain:
+        return expressions[plain[EXPRESSION]]
+    return {key: _value(part, arrays, expressions) for key, part in plain.items()}

@@ -1,1 +1,1 @@
-"""The parts of `fouriertree fit`: options, arguments and their checks, columns, hold-out set, outputs."""
+"""The parts of `fouriertree fit`: options, arguments, columns and hold-out set, outputs."""

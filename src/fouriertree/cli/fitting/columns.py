@@ -1,21 +1,29 @@
-"""From a table to the arrays of a fit: features, target and sample weights, by the names of columns."""
+"""From a table to the arrays of a fit: features, target and weights by the names of columns, and the hold-out set."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fouriertree.cli.files import as_input_errors
 from fouriertree.cli.output import note
 from fouriertree.data.checks import check_scale
 from fouriertree.errors import InputError, listed
+from fouriertree.io.tables.reading import read_table
 from fouriertree.io.tables.table import Table
 
 if TYPE_CHECKING:
     from fouriertree.cli.fitting.arguments import FitArguments
+    from fouriertree.model import Model
+
+Floats = NDArray[np.float64]
+#: the random stream of the split, which the fit does not use
+STREAM = 11
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,16 @@ class Sample:
         return Sample(self.X.iloc[index], self.y.iloc[index], weights)
 
 
+def samples(arguments: FitArguments, seed: int) -> tuple[Sample, Sample | None]:
+    """The training rows, and the hold-out set if there is one."""
+    sample = training_sample(read_table(arguments.data, arguments.sheet), arguments)
+    if arguments.validation_file is not None:
+        return sample, same_columns(read_table(arguments.validation_file), sample)
+    if arguments.validation is not None:
+        return split(sample, arguments.validation, arguments.validation_last, seed)
+    return sample, None
+
+
 def training_sample(table: Table, arguments: FitArguments) -> Sample:
     """The features and the target of a fit; prints notes about a table that looks wrong."""
     target, names, weights = chosen_columns(table, arguments)
@@ -41,7 +59,8 @@ def training_sample(table: Table, arguments: FitArguments) -> Sample:
         rows = "1 row" if len(table) == 1 else "no rows"
         raise InputError(f"{table.name} has {rows} below its header; a fit needs at least two")
     sample = sample_of(table, target, names, weights)
-    check_range(table, target, sample.y.to_numpy())
+    with as_input_errors(ValueError, after=f"column {target!r} of {table.name} cannot be fitted: "):
+        check_scale(sample.y.to_numpy())
     if not arguments.column:
         note_nameless(table, [target, *map(table.column, arguments.ignore), *([weights] if weights else [])])
     for sentence in table.notes:
@@ -70,11 +89,8 @@ def chosen_columns(table: Table, arguments: FitArguments) -> tuple[str, list[str
     weights = None if arguments.weights is None else table.column(arguments.weights)
     weighing = [] if weights is None else [weights]
     check_roles({"the target": [target], "ignored": ignored, "a --column": only, "the weights": weighing})
-    names = [
-        name
-        for name in table.names
-        if name not in (target, weights, *ignored) and (name in only if only else name not in table.nameless)
-    ]
+    allowed = (set(only) or set(table.names) - set(table.nameless)) - {target, weights, *ignored}
+    names = [name for name in table.names if name in allowed]
     if not names:
         raise InputError(f"{table.name} has no named columns besides {target!r}, so there are no features")
     return target, names, weights
@@ -97,22 +113,14 @@ def sample_of(table: Table, target: str, names: list[str], weights: str | None) 
 
 
 def checked_weights(table: Table, name: str) -> pd.Series:
+    where = f"column {name!r} of {table.name}"
     values = table.numbers([name], "; weights must be numeric")[:, 0]
     if (values < 0.0).any():
         row = int(np.argmax(values < 0.0))
-        raise InputError(
-            f"column {name!r} of {table.name} has a negative weight in row {row + 1}: {values[row]:g}"
-        )
+        raise InputError(f"{where} has a negative weight in row {row + 1}: {values[row]:g}")
     if not values.any():
-        raise InputError(f"column {name!r} of {table.name} has only zeros; some rows must count")
+        raise InputError(f"{where} has only zeros; some rows must count")
     return pd.Series(values, name=name)
-
-
-def check_range(table: Table, target: str, y: NDArray[np.float64]) -> None:
-    try:
-        check_scale(y)
-    except ValueError as error:
-        raise InputError(f"column {target!r} of {table.name} cannot be fitted: {error}") from None
 
 
 def note_nameless(table: Table, used: list[str]) -> None:
@@ -120,3 +128,47 @@ def note_nameless(table: Table, used: list[str]) -> None:
         if name not in used:
             number = table.names.index(name) + 1
             note(f"column {number} has no name, an index probably: left out; name it to use it")
+
+
+# The hold-out set: rows that take no part in the fit ------------------------------------------------------------
+class Score(NamedTuple):
+    """Scores of an equation; NaN where they are not defined."""
+
+    r2: float
+    rmse: float
+
+
+@dataclass(frozen=True)
+class HoldoutScores:
+    """The scores of the equations of a table on the hold-out set."""
+
+    n_rows: int
+    scores: Sequence[Score]
+
+
+def split(sample: Sample, fraction: float, last: bool, seed: int) -> tuple[Sample, Sample]:
+    """The training rows and the hold-out set, each in the order of the table."""
+    n = len(sample)
+    held = min(max(round(fraction * n), 1), n - 2)
+    if held < 1:
+        raise InputError(f"of {n} rows none can be held out; a fit needs at least two")
+    order = np.arange(n) if last else np.random.default_rng([seed, STREAM]).permutation(n)
+    return sample.rows(np.sort(order[: n - held])), sample.rows(np.sort(order[n - held :]))
+
+
+def holdout_scores(models: Sequence[Model], rows: Sample) -> HoldoutScores:
+    X, y = rows.X.to_numpy(), rows.y.to_numpy()
+    weights = np.ones(len(y)) if rows.weights is None else rows.weights.to_numpy()
+    if not weights.any():
+        raise InputError("all rows of the hold-out set have weight zero")
+    return HoldoutScores(len(y), [score(y, model.predict(X), weights) for model in models])
+
+
+def score(y: Floats, predicted: Floats, weights: Floats) -> Score:
+    """Weighted R², which a constant target leaves undefined, and root mean square error."""
+    if not np.isfinite(predicted).all():
+        return Score(np.nan, np.nan)
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = float(np.average(np.square(y - predicted), weights=weights))
+        spread = float(np.average(np.square(y - np.average(y, weights=weights)), weights=weights))
+    return Score(1.0 - error / spread if spread > 0.0 else np.nan, float(np.sqrt(error)))

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fouriertree.cli.files import save_model, write_atomically, writing
 from fouriertree.cli.output import note, say
 from fouriertree.cli.show import show
-from fouriertree.errors import unwritable
 from fouriertree.fit.options import RUNS
 
 if TYPE_CHECKING:
-    from fouriertree.cli.fitting.columns import Sample
-    from fouriertree.cli.fitting.holdout import HoldoutScores
+    from fouriertree.cli.fitting.columns import HoldoutScores, Sample
     from fouriertree.estimators.regressor import SymbolicRegressor
 
 
@@ -36,14 +34,9 @@ class Outcome:
         """Write the files and print the table: files first, since stdout may fail, and each whatever the others do."""
         from fouriertree.runs.journal import UNFINISHED
 
-        steps: list[tuple[Path | None, Callable[[Path], str]]] = [
-            (model, self.save),
-            (plot, self.draw),
-            (report, self.report),
-        ]
         done: list[str] = []
         failures: list[Exception] = []
-        for path, write in steps:
+        for path, write in ((model, self.save), (plot, self.draw), (report, self.report)):
             if path is not None:
                 # An interrupt is no Exception, and ends the command at once.
                 try:
@@ -65,14 +58,11 @@ class Outcome:
         return getattr(self.regressor, "run_path_", None)
 
     def save(self, path: Path) -> str:
-        from fouriertree.cli.files import save_model
-
         save_model(path, self.regressor, self.target)
         self.written["model"] = str(path)
         return "model"
 
     def draw(self, path: Path) -> str:
-        from fouriertree.cli.files import write_atomically
         from fouriertree.plotting import draw_fit
 
         plot = draw_fit(
@@ -84,22 +74,19 @@ class Outcome:
         return "picture"
 
     def report(self, path: Path) -> str:
-        try:
+        with writing(path):
             self.regressor.report(path, self.target)
-        except OSError as error:
-            raise unwritable(path, error) from None
         return "report"
 
     def document(self) -> dict[str, Any]:
         """The JSON document; its `files` are filled in as they are written."""
         regressor, best = self.regressor, self.regressor.best_index_
+        holdout = self.holdout
         rows = [{"row": i, **row} for i, row in enumerate(regressor.equations_.to_dict("records"))]
-        for i, row in enumerate(rows):
-            score = self.holdout.scores[i] if self.holdout else None
+        scores = holdout.scores if holdout else [None] * len(rows)
+        for row, score in zip(rows, scores, strict=True):
             row |= {"unseen_r2": score and score.r2, "unseen_rmse": score and score.rmse}
-        unseen = None
-        if self.holdout is not None:
-            unseen = {"rows": self.holdout.n_rows, **self.holdout.scores[best]._asdict()}
+        unseen = holdout and {"rows": holdout.n_rows, **holdout.scores[best]._asdict()}
         history = ("stop_reason", "seed", "traverses", "evaluations", "seconds")
         return {
             "target": self.target,

@@ -9,9 +9,6 @@ from fouriertree.io.tables import excel, parquet, text
 from fouriertree.io.tables.source import source_of
 from fouriertree.io.tables.table import Table
 
-#: suffixes of table files
-SUFFIXES = ("csv", "tsv", "tab", "txt", *parquet.SUFFIXES, *excel.SUFFIXES)
-
 
 def read_table(path: Path, sheet: str | None = None) -> Table:
     """The table in a file, or in the standard input for `-`; `sheet` selects a sheet of an Excel workbook."""

@@ -42,26 +42,19 @@ class Source:
 
 def source_of(path: Path) -> Source:
     """The source of a path; the content of a pipe is read at once, since it can be read only once."""
-    if path == DASH:
-        return Source("the standard input", content=uncompressed("the standard input", read_stdin()))
+    name, read = ("the standard input", read_stdin) if path == DASH else (str(path), path.read_bytes)
     suffix = "".join(path.suffixes[-2:]).lower().removesuffix(".gz").rpartition(".")[2]
-    if path.exists() and not path.is_file() and not path.is_dir():
-        with reading(str(path)):
-            content = path.read_bytes()
-        return Source(str(path), suffix, content=uncompressed(str(path), content))
-    return Source(str(path), suffix, path)
+    if path != DASH and (path.is_file() or path.is_dir() or not path.exists()):
+        return Source(name, suffix, path)
+    with reading(name):
+        content = read()
+        return Source(name, suffix, content=gzip.decompress(content) if content.startswith(GZIP) else content)
 
 
 def read_stdin() -> bytes:
     if sys.stdin is None or sys.stdin.closed:
         raise InputError("the standard input is closed; name a file, or send a table through a pipe")
-    with reading("the standard input"):
-        return sys.stdin.buffer.read()
-
-
-def uncompressed(name: str, content: bytes) -> bytes:
-    with reading(name):
-        return gzip.decompress(content) if content.startswith(GZIP) else content
+    return sys.stdin.buffer.read()
 
 
 def optional_package(module: str, file_format: str) -> Any:

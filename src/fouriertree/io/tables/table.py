@@ -65,9 +65,8 @@ class Table:
             return column
         hint = suggestion(column, self.names) or ";"
         note = "; the first line looks like data, not names" if self.starts_with_data else ""
-        raise InputError(
-            f"{self.name} has no column {name!r}{hint} its columns are {listed(self.names)}{note}"
-        )
+        columns = f"its columns are {listed(self.names)}{note}"
+        raise InputError(f"{self.name} has no column {name!r}{hint} {columns}")
 
     def numbers(self, names: Sequence[str], advice: str) -> NDArray[np.float64]:
         """The columns as finite values: (n_rows, n_names); `advice` ends the message about a text column."""

@@ -16,6 +16,9 @@ from fouriertree.io.tables.table import Notation, Table, check_names
 
 # pandas 3 always parses floats exactly and rejects the option.
 EXACT = {"float_precision": "round_trip"} if int(pd.__version__.split(".")[0]) < 3 else {}
+FORMAT: Any = {
+    "index_col": False, "encoding": "utf-8-sig", "skipinitialspace": True, "low_memory": False, **EXACT,
+}  # fmt: skip
 DECIMAL_COMMA = r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*"
 
 
@@ -41,16 +44,7 @@ def read_cells(source: Source, separator: str, **options: Any) -> pd.DataFrame:
         with reading(source.name), warnings.catch_warnings(), source.open() as file:
             # pandas only warns about rows that are longer than the header, and truncates them.
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            return pd.read_csv(
-                file,
-                sep=separator,
-                index_col=False,
-                encoding="utf-8-sig",
-                skipinitialspace=True,
-                low_memory=False,
-                **EXACT,
-                **options,
-            )
+            return pd.read_csv(file, sep=separator, **FORMAT, **options)
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
         detail = str(error).removeprefix("Error tokenizing data. C error: ").strip()
         detail = long_row(source, separator) or detail
