@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from fouriertree.engine.base import Batch, Engine, Floats, InnerProducts, Rows
-from fouriertree.engine.compiled import CompiledEngine
-from fouriertree.engine.reference import ReferenceEngine
+from .base import Batch, Engine, Floats, InnerProducts, Rows
+from .compiled import CompiledEngine
+from .reference import ReferenceEngine
 
 __all__ = [
     "CompiledEngine",

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fouriertree.engine import coefficients as c
-from fouriertree.engine.lanes import FLOAT64, Format, Lanes, call_scalar
+from llvmlite import ir
+from numba.core import cgutils
+
+from . import coefficients as c
+from .lanes import FLOAT64, INT32, Format, Lanes
 
 # pi/2 = the sum of these parts.  With one rounding per fma, x − n·part is accurate to the last bit.
 PI_2_PARTS = {
@@ -26,7 +29,7 @@ LN2_PARTS = {
 TRIG_LIMIT = {"f64": 1.0e9, "f32": 1.0e5}
 TWO_OVER_PI = 0.6366197723675814
 LOG2_E = 1.4426950408889634
-PI_2_HIGH, PI_2_LOW = 1.5707963267948966, 6.123233995736766e-17
+PI_2_HIGH, PI_2_LOW, _ = PI_2_PARTS["f64"]
 
 
 def polynomial(name: str, fmt: Format) -> tuple[float, ...]:
@@ -39,7 +42,7 @@ def guarded(x: Lanes, outside: Lanes, fast: Callable[[Lanes], Lanes], symbol: st
     builder = x.builder
     with builder.if_else(outside.any(), likely=False) as (rare, common):
         with rare:
-            slow = call_scalar(builder, x.format, symbol, [x.value])
+            slow = library(symbol, x).value
             rare_block = builder.block
         with common:
             quick = fast(x).value
@@ -47,7 +50,7 @@ def guarded(x: Lanes, outside: Lanes, fast: Callable[[Lanes], Lanes], symbol: st
     phi = builder.phi(x.format.vector)
     phi.add_incoming(slow, rare_block)
     phi.add_incoming(quick, common_block)
-    return Lanes(builder, x.format, phi)
+    return x.wrap(phi)
 
 
 def reduce_quadrant(x: Lanes) -> tuple[Lanes, Lanes]:
@@ -86,8 +89,7 @@ def beyond_reduction(x: Lanes) -> Lanes:
     # Infinities and NaN need no C library: the polynomial gives NaN.
     size = x.absolute()
     finite = size.compare("<", float("inf"))
-    large = size.compare(">", TRIG_LIMIT[x.format.suffix])
-    return Lanes(x.builder, x.format, x.builder.and_(finite.value, large.value))
+    return finite.iand(size.compare(">", TRIG_LIMIT[x.format.suffix]))
 
 
 def sin(x: Lanes) -> Lanes:
@@ -197,11 +199,6 @@ def atan(x: Lanes) -> Lanes:
     return x.is_nan().where(x, atan_positive(x.absolute()).with_sign_of(x))
 
 
-def asin_polynomial(r: Lanes, z: Lanes) -> Lanes:
-    """asin(r) for 0 ≤ r ≤ ½, with z = r²."""
-    return (r * z).fma(z.horner(polynomial("ASIN", r.format)), r)
-
-
 def asin_acos_parts(x: Lanes) -> tuple[Lanes, Lanes]:
     """(mask |x| > ½, asin of the reduced argument)."""
     size = x.absolute()
@@ -209,7 +206,7 @@ def asin_acos_parts(x: Lanes) -> tuple[Lanes, Lanes]:
     z_large = (1.0 - size) * 0.5
     z = large.where(z_large, size * size)
     r = large.where(z_large.sqrt(), size)
-    return large, asin_polynomial(r, z)
+    return large, (r * z).fma(z.horner(polynomial("ASIN", x.format)), r)
 
 
 def asin(x: Lanes) -> Lanes:
@@ -230,5 +227,14 @@ def acos(x: Lanes) -> Lanes:
 
 def library(symbol: str, *arguments: Lanes) -> Lanes:
     """The C library's float64 function `symbol`, lane by lane: slow and accurate."""
-    x = arguments[0]
-    return Lanes(x.builder, x.format, call_scalar(x.builder, x.format, symbol, [y.value for y in arguments]))
+    x, double = arguments[0], ir.DoubleType()
+    builder = x.builder
+    function_type = ir.FunctionType(double, [double] * len(arguments))
+    function = cgutils.get_or_insert_function(builder.module, function_type, symbol)
+    result = ir.Constant(x.format.vector, ir.Undefined)
+    for i in range(x.format.lanes):
+        index = ir.Constant(INT32, i)
+        lanes = [builder.fpext(builder.extract_element(y.value, index), double) for y in arguments]
+        value = builder.fptrunc(builder.call(function, lanes), x.format.scalar)
+        result = builder.insert_element(result, value, index)
+    return x.wrap(result)

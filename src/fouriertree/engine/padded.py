@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from fouriertree.compiling import kernel
-from fouriertree.engine.lanes import FLOAT64
-from fouriertree.engine.sums import dot
+
+from .intrinsics import dot
+from .lanes import FLOAT64
 
 LANES = FLOAT64.lanes
 #: a term whose part orthogonal to the terms before it is relatively smaller has coefficient 0

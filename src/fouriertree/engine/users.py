@@ -9,9 +9,10 @@ from numba import cfunc, njit
 from numpy.typing import NDArray
 
 from fouriertree.compiling import announced
-from fouriertree.engine.memory import VECTOR_BYTES, read_number, write_number
 from fouriertree.expr import Primitive, Programs
 from fouriertree.expr.opcodes import USER_OPCODE_START
+
+from .intrinsics import VECTOR_BYTES, read_number, write_number
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fouriertree.compiling import kernel
-from fouriertree.engine.gradients import expand, record, workspace
-from fouriertree.engine.memory import next_number
-from fouriertree.engine.padded import (
+
+from .gradients import expand, record, workspace
+from .intrinsics import next_number
+from .padded import (
     add_multiple,
     copy,
     damped_step,

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from fouriertree.compiling import kernel
 from fouriertree.engine.compiled import CompiledEngine, CompiledRows, aligned
-from fouriertree.engine.drivers import BLOCK_ROWS
+from fouriertree.engine.compiled import BLOCK_ROWS
 from fouriertree.engine.interpreter import LEVEL_BYTES, interpreter_address, operator_address
-from fouriertree.engine.memory import VECTOR_BYTES, call_interpreter
-from fouriertree.engine.sums import squared_error
+from fouriertree.engine.intrinsics import VECTOR_BYTES, call_interpreter
+from fouriertree.engine.intrinsics import squared_error
 from fouriertree.search.gp.nodes import flatten, values_at
 
 Sample = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]  #: X, y, weights

@@ -12,8 +12,8 @@ import numpy as np
 from numba import njit
 
 from fouriertree.compiling import kernel
-from fouriertree.engine.memory import VECTOR_BYTES, call_operator, splat
-from fouriertree.engine.sums import copy_rows
+from fouriertree.engine.intrinsics import VECTOR_BYTES, call_operator, splat
+from fouriertree.engine.intrinsics import copy_rows
 from fouriertree.expr._span import combined_degree
 from fouriertree.expr.opcodes import VAR
 
