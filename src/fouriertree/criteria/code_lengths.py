@@ -4,8 +4,6 @@ Where nothing else is said, a value was chosen by looking at test rows of splits
 (`make bench-choice`), among some dozens of settings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import gcd, lgamma, log, pi

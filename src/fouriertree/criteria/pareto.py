@@ -1,7 +1,5 @@
 """The one Pareto filter of the package."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from operator import lt
 from typing import Any, TypeVar

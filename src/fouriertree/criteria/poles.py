@@ -1,7 +1,5 @@
 """Poles between the rows: denominators near zero, roots and logarithms at the edge of their domain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Validation of the input of a fit; every error message has a remedy."""
 
-from __future__ import annotations
-
 import secrets
 from collections import Counter
 from collections.abc import Sequence, Sized

@@ -3,8 +3,6 @@
 Both are brought to one form before the fit, so that the equations are equal bit for bit.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ counter until none is left, without Python in between.  Sums are taken in a fixe
 within a panel, panels in sequence), for any batch and any number of threads: results are bit-identical.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait

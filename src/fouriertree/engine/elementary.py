@@ -4,8 +4,6 @@ Each function reduces its argument to a short interval and evaluates one polynom
 NaN, zeros and subnormals are treated as in NumPy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -7,8 +7,6 @@ constants.
 Rows are padded to whole vectors as in `CompiledEngine.prepare`: padding repeats the last row with weight 0.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

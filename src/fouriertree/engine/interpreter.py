@@ -1,7 +1,5 @@
 """The interpreter: one postfix program on one block of rows, compiled once for float64 and once for float32."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

@@ -5,8 +5,6 @@ column of values if the step is 1, and a constant in one vector if it is 0.  `ki
 type is used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

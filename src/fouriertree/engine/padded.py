@@ -3,8 +3,6 @@
 Rows are padded to whole vectors as in `CompiledEngine.prepare`: padding repeats the last row with weight 0.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -43,13 +41,6 @@ def scale(u: Any, factor: float) -> None:
     """u *= factor"""
     for i in range(len(u)):
         u[i] *= factor
-
-
-@kernel
-def put(target: Any, places: Any, values: Any) -> None:
-    """target[places] = values"""
-    for i in range(len(places)):
-        target[places[i]] = values[i]
 
 
 @kernel

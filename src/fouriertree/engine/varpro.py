@@ -6,8 +6,6 @@ Jacobian −P⊥·(∂Φ/∂θ)·c, up to a part that vanishes with the residual
 All rows are weighted by √w.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,16 +14,7 @@ from fouriertree.compiling import kernel
 
 from .gradients import expand, record, workspace
 from .intrinsics import next_number
-from .padded import (
-    add_multiple,
-    copy,
-    damped_step,
-    inner,
-    project,
-    put,
-    scale,
-    triangularise,
-)
+from .padded import add_multiple, copy, damped_step, inner, project, scale, triangularise
 
 #: a constant is fixed if its derivative is in the span of the terms, up to this relative part
 SPAN_TOLERANCE = 1e-10
@@ -141,7 +130,8 @@ def fit_model(
         else:
             done = loss == np.inf or loss <= near_rounding
             if tried > 0:
-                put(const, slot, slopes.old)
+                for i in range(p):
+                    const[slot[i]] = slopes.old[i]
             damping *= growth
             growth *= 2.0
         if done or p == 0 or tried == iterations:

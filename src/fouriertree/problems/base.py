@@ -1,7 +1,5 @@
 """A problem: a space with its target, and the grammar that trees are drawn from."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from fouriertree.expr.generate import Grammar

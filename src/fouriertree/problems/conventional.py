@@ -1,7 +1,5 @@
 """The nine one-dimensional benchmarks of the paper: 20 points, drawn for every run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

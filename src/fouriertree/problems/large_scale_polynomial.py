@@ -1,7 +1,5 @@
 """The large-scale polynomial benchmark (LSP) of the paper: a polynomial of high degree on a whole interval."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

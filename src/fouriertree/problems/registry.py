@@ -1,7 +1,5 @@
 """Problems by name: those of the paper, and user-defined ones."""
 
-from __future__ import annotations
-
 import re
 
 from fouriertree.errors import listed

@@ -4,8 +4,6 @@ Antonov, Kalkreuth, Yang, Bäck, van Stein, Kononova: A Functional Analysis Appr
 GECCO 2024.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple

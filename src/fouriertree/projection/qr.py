@@ -4,8 +4,6 @@ With A = QR, adding v decreases the loss by exactly ⟨r, w⟩²/‖w‖², wher
 columns of Q.  A itself is factored and not its Gram matrix G, since cond(G) = cond(A)².
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -7,14 +7,12 @@ minimized by Levenberg–Marquardt steps with exact derivatives.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import wait
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fouriertree.compiling import announced
-from fouriertree.engine.compiled import CompiledEngine, thread_pool
+from fouriertree.engine.compiled import CompiledEngine, on_threads
 from fouriertree.engine.gradients import value_and_slopes
 from fouriertree.engine.interpreter import operator_address
 from fouriertree.engine.padded import project
@@ -140,15 +138,7 @@ class PackedModels:
             )  # fmt: skip
 
         threads = min(CompiledEngine(n_jobs=n_jobs).n_threads, max(len(self.first), 1))
-        with announced("compiling the fit of constants for this processor"):
-            futures = [thread_pool().submit(work) for _ in range(threads - 1)]
-            try:
-                work()
-            finally:
-                # The threads write to memory that is freed as soon as an interrupt leaves this function.
-                wait(futures)
-            for future in futures:
-                future.result()
+        on_threads(work, threads, "fit of constants")
         return coefficients, losses, steps
 
 

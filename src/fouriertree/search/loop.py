@@ -1,7 +1,5 @@
 """The loop that runs every search."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

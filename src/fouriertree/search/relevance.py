@@ -1,7 +1,5 @@
 """Relevance tests: a candidate must not be orthogonal to the residual."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

@@ -4,8 +4,6 @@ A space maps its elements isometrically to vectors of float64, their *coordinate
 is the dot product of their coordinates.  Projectors operate on coordinates only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 

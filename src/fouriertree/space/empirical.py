@@ -1,7 +1,5 @@
 """Data as a Hilbert space: ⟨f, g⟩ = Σ w_i f(x_i) g(x_i)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property

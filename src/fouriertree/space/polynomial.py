@@ -1,7 +1,5 @@
 """L2(a, b) for polynomials, in exact rational arithmetic."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property

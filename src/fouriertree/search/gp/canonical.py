@@ -1,7 +1,5 @@
 """Canonical GP: tournament selection, subtree crossover, subtree mutation, elites."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -132,7 +130,7 @@ class CanonicalGP:
         compiled, before = state.compiled, state.population
         return Population(
             *canonical_generation(
-                compiled.packed, compiled.grammar, compiled.arity, state.seed, self.crossover_rate, self.mutation_rate,
+                compiled.points, compiled.grammar, compiled.arity, state.seed, self.crossover_rate, self.mutation_rate,
                 self.mutation_levels, self.elites, self.in_place, before.store, before.used, before.roots,
                 before.tree, before.losses, state.progress.traverses,
             )
@@ -142,7 +140,7 @@ class CanonicalGP:
         """Compute losses from entry `first` on and return the first without one; `best` is the best loss before."""
         p = population
         n_evaluated = evaluate_losses(
-            compiled.packed, p.store, p.roots, p.tree, p.losses, first, compiled.max_nodes(self.watch), compiled.arity
+            compiled.points, p.store, p.roots, p.tree, p.losses, first, compiled.max_nodes(self.watch), compiled.arity
         )  # fmt: skip
         if self.watch is not None:
             roots, losses = p.roots[p.tree[first:]], p.losses[first:]

@@ -4,8 +4,6 @@ Every offspring has its own random stream, numbered by its evaluation: results d
 into calls.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,16 +4,13 @@ With few rows, nodes store their values, so that the evaluation of a new tree ta
 Nodes never move: the first `used` entries of `slots` are allocated, and decreasing `used` frees the latest ones.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from fouriertree.compiling import kernel
-from fouriertree.engine.intrinsics import VECTOR_BYTES, call_operator, splat
-from fouriertree.engine.intrinsics import copy_rows
+from fouriertree.engine.intrinsics import VECTOR_BYTES, call_operator, copy_rows, splat
 from fouriertree.expr._span import combined_degree
 from fouriertree.expr.opcodes import VAR
 

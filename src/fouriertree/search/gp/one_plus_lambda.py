@@ -1,7 +1,5 @@
 """(1+λ)-GP: the best of λ mutants replaces its parent if it is better."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -78,7 +76,7 @@ class OnePlusLambda:
         compiled = CompiledProblem.of(problem)
         store, used, roots = compiled.initial_population(seed, 1, self.init_levels)
         losses, only = np.empty(1), np.zeros(1, np.int64)
-        evaluate_losses(compiled.packed, store, roots, only, losses, 0, np.inf, compiled.arity)
+        evaluate_losses(compiled.points, store, roots, only, losses, 0, np.inf, compiled.arity)
         if self.watch is not None:
             update_all_statistics(self.watch, store, roots, losses, np.inf, compiled.arity)
         expression = as_expression(store, roots[0], problem.grammar.primitives)
@@ -93,7 +91,7 @@ class OnePlusLambda:
         compiled, before = state.compiled, state.progress
         watch = np.zeros(0, np.int64) if self.watch is None else self.watch
         store, used, parent, loss, evaluations, partial, improved_at, losses = one_plus_lambda(
-            compiled.packed, compiled.grammar, compiled.arity, state.seed, self.offspring,
+            compiled.points, compiled.grammar, compiled.arity, state.seed, self.offspring,
             self._generations(state, budget), *self.mutation_levels, state.store, state.used, state.parent,
             before.loss, before.traverses, float(budget.target_loss), watch, compiled.max_nodes(self.watch),
             state.partial,

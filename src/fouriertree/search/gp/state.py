@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fouriertree.engine.compiled import BLOCK_ROWS, CompiledEngine, aligned
+from fouriertree.engine.interpreter import interpreter_address, operator_address
 from fouriertree.engine.users import user_table
 from fouriertree.expr import Expression, PrimitiveSet, Programs
 from fouriertree.expr.generate import Grammar
@@ -15,7 +17,7 @@ from fouriertree.expr.opcodes import VAR
 from fouriertree.problems import Problem
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Progress
-from fouriertree.search.gp.evaluation import PackedPoints, Points
+from fouriertree.search.gp.evaluation import PackedPoints
 from fouriertree.search.gp.loops import MAX_DRAWN_LEVELS, WATCHED, initial_population
 from fouriertree.search.gp.nodes import Store, flatten
 from fouriertree.space import EmpiricalSpace
@@ -26,12 +28,14 @@ NODES_PER_STEP = 500_000_000
 
 @dataclass(frozen=True)
 class CompiledProblem:
-    """A problem in the layout of the compiled loops; made once per run."""
+    """A problem in the layout of the compiled loops, with the memory behind its addresses; made once per run."""
 
-    points: Points
-    packed: PackedPoints
+    points: PackedPoints
     grammar: tuple[Any, ...]
     arity: NDArray[np.int64]  #: by opcode
+    width: int  #: bytes of the values of a node; 0 if they are not stored, with several samples or many rows
+    n_rows: int  #: of all samples
+    memory: tuple[Any, ...]
 
     @classmethod
     def of(cls, problem: Problem) -> CompiledProblem:
@@ -39,15 +43,30 @@ class CompiledProblem:
         if problem.grammar.n_columns > problem.space.n_columns:
             # Compiled code would read out of bounds.
             raise ValueError(f"the grammar has more features ({problem.grammar.n_columns}) than the data")
-        points = Points.of(problem.space.samples(), operators_table(primitives))
+        samples, users = problem.space.samples(), operators_table(primitives)
+        rows = [CompiledEngine().prepare(X, weights) for X, _, weights in samples]
+        targets = [aligned((r.columns.shape[1],), np.float64) for r in rows]
+        for target, (_, y, _) in zip(targets, samples, strict=True):
+            target[: len(y)] = y
+        table = np.array(
+            [
+                [r.n_rows, r.columns.ctypes.data, r.columns.strides[0], y.ctypes.data, r.weights.ctypes.data]
+                for r, y in zip(rows, targets, strict=True)
+            ],
+            np.int64,
+        )
+        addresses = interpreter_address("float64"), operator_address("float64"), users.address
+        points = PackedPoints(*addresses, *map(int, table[0, 1:]), table)
+        width = rows[0].columns.strides[0] if len(rows) == 1 and rows[0].n_rows <= BLOCK_ROWS else 0
         arity = np.zeros(int(primitives.opcodes.max(initial=VAR)) + 1, np.int64)
         arity[primitives.opcodes] = primitives.arities
-        return cls(points, points.packed(), problem.grammar.packed(), arity)
+        n_rows = sum(r.n_rows for r in rows)
+        return cls(points, problem.grammar.packed(), arity, width, n_rows, (rows, targets, users))
 
     @property
     def nodes_per_step(self) -> float:
         """Maximum number of nodes that one call evaluates on all rows."""
-        return NODES_PER_STEP / sum(rows.n_rows for rows in self.points.samples)
+        return NODES_PER_STEP / self.n_rows
 
     def max_nodes(self, watch: NDArray[np.int64] | None) -> float:
         """The same, without a limit if statistics are collected, which takes whole generations."""
@@ -55,7 +74,7 @@ class CompiledProblem:
 
     def initial_population(self, seed: int, n: int, levels: tuple[int, int]) -> Any:
         """n random trees: (store, nodes in use, roots)."""
-        return initial_population(self.packed, self.points.width, self.grammar, self.arity, seed, n, *levels)
+        return initial_population(self.points, self.width, self.grammar, self.arity, seed, n, *levels)
 
     def __reduce__(self) -> Any:
         raise TypeError("the state of a running GP has memory addresses and cannot be copied or pickled")
