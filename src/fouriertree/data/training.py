@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -90,10 +90,6 @@ class TrainingData:
         drawn = np.sort(np.random.default_rng([seed, SAMPLE_STREAM]).permutation(self.n_rows)[:most])
         n_training = int(np.count_nonzero(drawn < self.n_training))
         return TrainingData(self.X[drawn], self.y[drawn], self.weights[drawn], n_training)
-
-    def with_target(self, y: Floats, weights: Floats) -> TrainingData:
-        """The same rows with another target and other weights."""
-        return replace(self, y=y, weights=weights, distinct=None)
 
     @property
     def without_repetitions(self) -> tuple[Floats, Floats, Floats]:

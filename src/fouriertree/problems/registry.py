@@ -3,18 +3,14 @@
 import re
 
 from fouriertree.errors import listed
-from fouriertree.problems.conventional import CONVENTIONAL, Benchmark
-from fouriertree.problems.large_scale_polynomial import LargeScalePolynomial
+from fouriertree.problems.benchmarks import CONVENTIONAL, Benchmark, LargeScalePolynomial
 
 Registered = Benchmark | LargeScalePolynomial
 
-#: degrees of the paper's large-scale polynomials
-LSP_DEGREES = (10, 100)
-LSP_NAME = re.compile(r"lsp(\d+)")
-
+#: with the degrees of the paper's large-scale polynomials
 _PROBLEMS: dict[str, Registered] = {
     **CONVENTIONAL,
-    **{f"lsp{degree}": LargeScalePolynomial(degree) for degree in LSP_DEGREES},
+    **{f"lsp{degree}": LargeScalePolynomial(degree) for degree in (10, 100)},
 }
 
 
@@ -57,7 +53,7 @@ def get_problem(name: str) -> Registered:
     """
     if name in _PROBLEMS:
         return _PROBLEMS[name]
-    if degree := LSP_NAME.fullmatch(name):
+    if degree := re.fullmatch(r"lsp(\d+)", name):
         return LargeScalePolynomial(int(degree[1]))
     raise ValueError(
         f"unknown problem {name!r}; add it with register_problem(...), or use {listed(_PROBLEMS)}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from fouriertree.problems import Problem
 from fouriertree.projection import GramSVD, IncrementalQR, Projection, Projector
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Accepted, Event, Progress
-from fouriertree.search.relevance import AbsoluteProduct, Cosine, Relevance
 from fouriertree.space import Scores
 
 #: the reason for the end of a run with max_terms elements
@@ -33,6 +32,38 @@ MAX_NODES_PER_CALL = 1_000_000_000
 SHORTLIST, MAX_MATRIX = 64, 4_000_000
 #: relative rounding error of a gain, and of a squared norm orthogonal to the span; decimals of equal log-gains
 GAIN_ROUNDING, NORM_ROUNDING, LOG_GAIN_DECIMALS = 1e-14, 1e-12, 9
+
+
+class Relevance(Protocol):
+    """A test on ⟨v, r⟩ for many candidates v at once."""
+
+    def test(self, scores: Scores, loss: float) -> NDArray[np.bool_]:
+        """Which candidates pass: (n,); `loss` is ‖r‖².  Candidates with NaN scores never pass."""
+
+
+@dataclass(frozen=True)
+class AbsoluteProduct:
+    """|⟨v, r⟩| ≥ eps2, as published; with `signed` ⟨v, r⟩ ≥ eps2, as in the published LSP runs."""
+
+    eps2: float = 1e-3
+    signed: bool = False
+
+    def test(self, scores: Scores, loss: float) -> NDArray[np.bool_]:
+        size = scores.products if self.signed else np.abs(scores.products)
+        return size >= self.eps2
+
+
+@dataclass(frozen=True)
+class Cosine:
+    """|⟨v, r⟩| > eps2·‖v‖·‖r‖: invariant to the scales of v and r, with a tolerance for rounding."""
+
+    eps2: float = 1e-10
+
+    def test(self, scores: Scores, loss: float) -> NDArray[np.bool_]:
+        with np.errstate(all="ignore"):
+            limits = self.eps2 * np.sqrt(scores.norms) * np.sqrt(loss)
+            passed: NDArray[np.bool_] = np.abs(scores.products) > limits
+            return passed & np.isfinite(scores.norms)
 
 
 @dataclass(frozen=True)
