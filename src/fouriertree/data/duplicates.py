@@ -136,9 +136,8 @@ def _bits(values: Floats) -> Hashes:
 
 def row_hashes(X: Floats, y: Floats | None = None) -> Hashes:
     """Hashes of the rows: (n_rows,)."""
-    factors = np.random.Generator(np.random.Philox(0)).integers(
-        2**64, size=X.shape[1] + 1, dtype=np.uint64
-    ) | np.uint64(1)
+    rng = np.random.Generator(np.random.Philox(0))
+    factors = rng.integers(2**64, size=X.shape[1] + 1, dtype=np.uint64) | np.uint64(1)
     found = np.empty(len(X), dtype=np.uint64)
     for begin in range(0, len(X), BLOCK):
         rows = slice(begin, begin + BLOCK)

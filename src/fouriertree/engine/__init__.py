@@ -8,15 +8,8 @@ from .compiled import CompiledEngine
 from .reference import ReferenceEngine
 
 __all__ = [
-    "CompiledEngine",
-    "Engine",
-    "InnerProducts",
-    "ReferenceEngine",
-    "Rows",
-    "evaluate",
-    "inner_products",
-    "make_engine",
-]
+    "CompiledEngine", "Engine", "InnerProducts", "ReferenceEngine", "Rows", "evaluate", "inner_products", "make_engine",
+]  # fmt: skip
 
 
 def make_engine(name: str = "compiled", dtype: DTypeLike = np.float64, n_jobs: int = 1) -> Engine:

@@ -98,7 +98,6 @@ def as_programs(expressions: Batch, n_columns: int | None = None) -> Programs:
     """Packed expressions; ValueError for missing features: compiled code would read beyond the data."""
     programs = expressions if isinstance(expressions, Programs) else Programs.pack(expressions)
     if n_columns is not None and programs.n_columns > n_columns:
-        raise ValueError(
-            f"an expression uses feature x{programs.n_columns - 1}, but X has {n_columns} feature(s)"
-        )
+        last = programs.n_columns - 1
+        raise ValueError(f"an expression uses feature x{last}, but X has {n_columns} feature(s)")
     return programs

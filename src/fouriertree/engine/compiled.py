@@ -35,7 +35,7 @@ TASKS_PER_THREAD = 8
 
 
 def aligned(
-    shape: tuple[int, ...], dtype: DTypeLike, allocate: Callable[..., NDArray[Any]] = np.zeros
+    shape: tuple[int, ...], dtype: DTypeLike, allocate: Callable[..., Any] = np.zeros
 ) -> NDArray[Any]:
     """An array, by default of zeros, whose first element is aligned to a vector."""
     item = np.dtype(dtype).itemsize

@@ -154,10 +154,8 @@ def emit_loop(builder: Any, fmt: Format, row: Primitive, operands: list[Any]) ->
         raise ValueError(f"operator {row.name!r} has no kernel")
     out, a, a_step, b, b_step, n = operands
     with cgutils.for_range(builder, n, intp=INT64) as loop:
-        arguments = [
-            load(builder, fmt, address, builder.mul(loop.index, step))
-            for address, step in ((a, a_step), (b, b_step))[: row.arity]
-        ]
+        pairs = ((a, a_step), (b, b_step))[: row.arity]
+        arguments = [load(builder, fmt, address, builder.mul(loop.index, step)) for address, step in pairs]
         store(row.kernel(elementary, *arguments), out, loop.index)
 
 
@@ -180,9 +178,8 @@ def apply_operator(
             builder.branch(done)
         builder.position_at_end(user)
         place = builder.sub(builder.sext(code, INT64), ir.Constant(INT64, USER_OPCODE_START))
-        address = builder.load(
-            number_at(builder, INT64, args[8], builder.shl(place, ir.Constant(INT64, 1))), typ=INT64
-        )
+        row_start = builder.shl(place, ir.Constant(INT64, 1))
+        address = builder.load(number_at(builder, INT64, args[8], row_start), typ=INT64)
         call_at(builder, address, ir.VoidType(), [args[0], *operands])
         builder.branch(done)
         builder.position_at_end(done)

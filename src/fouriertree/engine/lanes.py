@@ -59,9 +59,8 @@ def intrinsic(name: str) -> Callable[..., Lanes]:
         args = [x.value, *map(x.coerce, others)]
         function_type = ir.FunctionType(x.format.vector, [x.format.vector] * len(args))
         full_name = f"llvm.{name}.v{x.format.lanes}{x.format.suffix}"
-        return x.wrap(
-            x.builder.call(cgutils.get_or_insert_function(x.builder.module, function_type, full_name), args)
-        )
+        function = cgutils.get_or_insert_function(x.builder.module, function_type, full_name)
+        return x.wrap(x.builder.call(function, args))
 
     return call
 
@@ -156,10 +155,10 @@ def horizontal_sum(builder: Any, fmt: Format, vector: Any) -> Any:
     vector = builder.fpext(vector, ir.VectorType(double, lanes))
     while lanes > 1:
         lanes //= 2
-        low = ir.Constant(ir.VectorType(INT32, lanes), list(range(lanes)))
-        high = ir.Constant(ir.VectorType(INT32, lanes), list(range(lanes, 2 * lanes)))
+        halves = [
+            ir.Constant(ir.VectorType(INT32, lanes), list(range(start, start + lanes)))
+            for start in (0, lanes)
+        ]
         undefined = ir.Constant(vector.type, ir.Undefined)
-        vector = builder.fadd(
-            builder.shuffle_vector(vector, undefined, low), builder.shuffle_vector(vector, undefined, high)
-        )
+        vector = builder.fadd(*(builder.shuffle_vector(vector, undefined, half) for half in halves))
     return builder.extract_element(vector, ir.Constant(INT32, 0))

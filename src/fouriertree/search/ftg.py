@@ -22,6 +22,9 @@ from fouriertree.search.budget import Budget
 from fouriertree.search.events import Accepted, Event, Progress
 from fouriertree.space import Scores
 
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
 #: the reason for the end of a run with max_terms elements
 ALL_TERMS = "all terms used"
 #: candidates scored in one call: it doubles while none is accepted
@@ -112,11 +115,8 @@ class FTG:
     @classmethod
     def published_lsp(cls) -> FTG:
         """The configuration of the published LSP runs: one-sided test, residual not charged."""
-        return cls(
-            projector=GramSVD(charge_residual=False),
-            relevance=AbsoluteProduct(signed=True),
-            stop_on_rise=True,
-        )
+        projector = GramSVD(charge_residual=False)
+        return cls(projector, relevance=AbsoluteProduct(signed=True), stop_on_rise=True)
 
     def init(self, problem: Problem, seed: int) -> tuple[FTGState, list[Event]]:
         """The projection onto v₁ = 1."""
@@ -198,10 +198,9 @@ class FTG:
         progress = replace(before, traverses=before.traverses + tested, candidates=before.candidates + tested)
         if not accepted:
             return replace(state, progress=progress, batch=min(2 * state.batch, MAX_BATCH)), []
-        state = replace(state, progress=progress, batch=FIRST_BATCH)
-        return state, [
-            Accepted(progress, state.expressions[-1], state.projection.coefficients, state.expressions)
-        ]
+        expressions = state.expressions
+        event = Accepted(progress, expressions[-1], state.projection.coefficients, expressions)
+        return replace(state, progress=progress, batch=FIRST_BATCH), [event]
 
     def _step_best(self, problem: Problem, state: FTGState) -> tuple[FTGState, list[Event]]:
         """Add the best of many candidates."""
@@ -213,18 +212,15 @@ class FTG:
         if len(shortlist) == 0:
             return self._after(state, len(batch), False)
         gains = self._gains(problem, state, batch, shortlist)
-        state = self._charged(
-            state, len(shortlist) * self.projector.attempt_traverses(state.projection.size + 1)
-        )
+        attempt = self.projector.attempt_traverses(state.projection.size + 1)
+        state = self._charged(state, len(shortlist) * attempt)
         lengths = self._description_length(problem, state, gains, batch.count[shortlist])
         if not np.isfinite(lengths).any():
             return self._after(state, len(batch), False)
         state, accepted = self._try(problem, state, batch, int(shortlist[np.argmin(lengths)]))
         return self._after(state, len(batch), accepted)
 
-    def _shortlist(
-        self, problem: Problem, state: FTGState, batch: Programs, scores: Scores
-    ) -> NDArray[np.intp]:
+    def _shortlist(self, problem: Problem, state: FTGState, batch: Programs, scores: Scores) -> Indices:
         """The candidates of shortest estimated description length; of equal gains, the shortest candidate only."""
         relevant = np.flatnonzero(self._relevance.test(scores, state.progress.loss))
         gains = estimated_gains(scores)[relevant]
@@ -234,19 +230,13 @@ class FTG:
             _, distinct = np.unique(np.log(gains[order]).round(LOG_GAIN_DECIMALS), return_index=True)
         return relevant[order[np.sort(distinct)[:SHORTLIST]]]
 
-    def _gains(
-        self, problem: Problem, state: FTGState, batch: Programs, which: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
+    def _gains(self, problem: Problem, state: FTGState, batch: Programs, which: Indices) -> Floats:
         """Exact gains of some candidates of the batch."""
         at_once = max(1, MAX_MATRIX // len(state.projection.residual))
-        parts = (which[i : i + at_once] for i in range(0, len(which), at_once))
-        return np.concatenate(
-            [state.projection.gains(problem.space.coordinates(batch.subset(part))) for part in parts]
-        )
+        parts = (batch.subset(which[i : i + at_once]) for i in range(0, len(which), at_once))
+        return np.concatenate([state.projection.gains(problem.space.coordinates(part)) for part in parts])
 
-    def _description_length(
-        self, problem: Problem, state: FTGState, gains: NDArray[np.float64], sizes: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _description_length(self, problem: Problem, state: FTGState, gains: Floats, sizes: Any) -> Floats:
         """½·n·log(loss) + code length of the element, in nats and up to a constant; infinite without gain."""
         loss = state.progress.loss
         # Gains that equal the loss up to rounding must give the same length.
@@ -261,15 +251,14 @@ class FTG:
         return AbsoluteProduct() if isinstance(self.projector, GramSVD) else Cosine()
 
     def _draw(
-        self, problem: Problem, state: FTGState, n: int, basis: NDArray[np.float64] | None = None
+        self, problem: Problem, state: FTGState, n: int, basis: Floats | None = None
     ) -> tuple[Programs, Scores]:
         batch = self.generator.draw(problem.grammar, state.seed, state.progress.candidates, n)
         return batch, problem.space.scores(batch, state.projection.residual, basis)
 
     def _charged(self, state: FTGState, traverses: int) -> FTGState:
-        return replace(
-            state, progress=replace(state.progress, traverses=state.progress.traverses + traverses)
-        )
+        progress = replace(state.progress, traverses=state.progress.traverses + traverses)
+        return replace(state, progress=progress)
 
     def _within_budget(self, state: FTGState, n: int, budget: Budget) -> int:
         """n, or the number of traverses left."""
@@ -287,7 +276,7 @@ class FTG:
         return ALL_TERMS if limits and terms >= min(limits) else None
 
 
-def estimated_gains(scores: Scores) -> NDArray[np.float64]:
+def estimated_gains(scores: Scores) -> Floats:
     """⟨v, r⟩²/(‖v‖² − ‖Qᵀv‖²): the gain of every v, up to cancellation in the denominator."""
     with np.errstate(all="ignore"):
         orthogonal = np.maximum(scores.norms - scores.projected_norms, NORM_ROUNDING * scores.norms)

@@ -115,13 +115,9 @@ def run(
     return Run(state, reason, seconds)
 
 
-def _reason_to_stop(state: Any, budget: Budget, started: float) -> str | None:
-    progress = state.progress
-    seconds = time.monotonic() - started
-    return (
-        budget.reason_to_stop(progress.traverses, seconds, progress.loss, progress.candidates)
-        or state.finished
-    )
+def _reason_to_stop(state: State, budget: Budget, started: float) -> str | None:
+    p, seconds = state.progress, time.monotonic() - started
+    return budget.reason_to_stop(p.traverses, seconds, p.loss, p.candidates) or state.finished
 
 
 def notify(observers: Sequence[Observer], events: Sequence[Event]) -> None:

@@ -32,9 +32,8 @@ class Nesting:
             for name, limit in inner.items():
                 if not (isinstance(limit, int) and limit >= 0):
                     raise ValueError(f"nesting[{outer!r}][{name!r}] must be an integer ≥ 0; got {limit!r}")
-            limits.append(
-                (known.find(outer).opcode, tuple((known.find(k).opcode, n) for k, n in inner.items()))
-            )
+            counts = tuple((known.find(name).opcode, limit) for name, limit in inner.items())
+            limits.append((known.find(outer).opcode, counts))
         return cls(tuple(limits))
 
     def allows(self, expression: Expression, in_units: bool = True) -> bool:

@@ -5,40 +5,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fouriertree.expr import Expression, PrimitiveSet
+from fouriertree.expr import Expression
 from fouriertree.problems import Problem
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Event, Progress
-from fouriertree.search.gp.loops import canonical_generation, evaluate_losses, update_all_statistics
-from fouriertree.search.gp.nodes import Store
-from fouriertree.search.gp.one_plus_lambda import accepted
-from fouriertree.search.gp.state import (
-    CompiledProblem,
-    as_expression,
-    check_at_least,
-    check_levels,
-    check_watch,
-    compile_loops,
-    gp_progress,
-)
 
-
-@dataclass(frozen=True)
-class Population:
-    """Entry i is tree tree[i], with the root roots[tree[i]] and the stored loss losses[i]."""
-
-    store: Store
-    used: int
-    roots: NDArray[np.int64]
-    tree: NDArray[np.int64]
-    losses: NDArray[np.float64]
-
-    def expression(self, i: int, primitives: PrimitiveSet) -> Expression:
-        """The tree of entry i."""
-        return as_expression(self.store, int(self.roots[self.tree[i]]), primitives)
-
-    def best_expression(self, primitives: PrimitiveSet) -> Expression:
-        return self.expression(int(np.argmin(self.losses)), primitives)
+from .loops import canonical_generation
+from .one_plus_lambda import accepted
+from .state import CompiledProblem, Population, check_at_least, check_levels, compile_loops, gp_progress
 
 
 @dataclass(frozen=True)
@@ -93,13 +67,10 @@ class CanonicalGP:
         check_at_least("population", self.population, self.elites + 1)
         check_levels("init_levels", *self.init_levels)
         check_levels("mutation_levels", 1, self.mutation_levels)
-        check_watch(self.watch, problem)
-        compiled = CompiledProblem.of(problem)
-        store, used, roots = compiled.initial_population(seed, self.population, self.init_levels)
-        losses = np.full(self.population, np.inf)
-        population = Population(store, int(used), roots, np.arange(self.population), losses)
-        n_evaluated = self._evaluate(compiled, population, 0, np.inf)
-        progress = gp_progress(n_evaluated, float(losses.min()))
+        compiled = CompiledProblem.of(problem, self.watch)
+        population = compiled.initial_population(seed, self.population, self.init_levels)
+        n_evaluated = compiled.evaluate(population, 0, np.inf, self.watch)
+        progress = gp_progress(n_evaluated, float(population.losses.min()))
         best = population.best_expression(problem.grammar.primitives)
         state = CanonicalState(seed, compiled, population, n_evaluated, best, progress)
         return state, [accepted(state)]
@@ -112,7 +83,7 @@ class CanonicalGP:
         first = state.n_evaluated
         if first == self.population:
             population, first = self._next(state), self.elites
-        n_evaluated = self._evaluate(compiled, population, first, progress.loss)
+        n_evaluated = compiled.evaluate(population, first, progress.loss, self.watch)
         loss = min(progress.loss, float(population.losses.min()))
         new = gp_progress(progress.traverses + n_evaluated - first, loss)
         state = replace(state, population=population, n_evaluated=n_evaluated, progress=new)
@@ -135,14 +106,3 @@ class CanonicalGP:
                 before.tree, before.losses, state.progress.traverses,
             )
         )  # fmt: skip
-
-    def _evaluate(self, compiled: CompiledProblem, population: Population, first: int, best: float) -> int:
-        """Compute losses from entry `first` on and return the first without one; `best` is the best loss before."""
-        p = population
-        n_evaluated = evaluate_losses(
-            compiled.points, p.store, p.roots, p.tree, p.losses, first, compiled.max_nodes(self.watch), compiled.arity
-        )  # fmt: skip
-        if self.watch is not None:
-            roots, losses = p.roots[p.tree[first:]], p.losses[first:]
-            update_all_statistics(self.watch, p.store, roots, losses, best, compiled.arity)
-        return int(n_evaluated)

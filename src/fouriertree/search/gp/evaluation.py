@@ -8,7 +8,8 @@ from fouriertree.compiling import kernel
 from fouriertree.engine.compiled import BLOCK_ROWS
 from fouriertree.engine.interpreter import LEVEL_BYTES
 from fouriertree.engine.intrinsics import VECTOR_BYTES, call_interpreter, squared_error
-from fouriertree.search.gp.nodes import flatten, values_at
+
+from .nodes import flatten, values_at
 
 LANES = VECTOR_BYTES // 8
 
@@ -36,9 +37,7 @@ def loss_of_tree(points: Any, store: Any, root: int, arity: Any) -> Any:
         n = store.width // VECTOR_BYTES
         total = squared_error(1.0, values_at(store, root), 1, points.target, points.weights, n)
         return total if total - total == 0.0 else np.inf
-    size = store.nodes[root].size
-    tokens = (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size))
-    flatten(store, root, tokens)
+    tokens = flatten(store, root)
     return loss_of_tokens(points, tokens, stack_height(tokens[0], arity), store.nodes[root].degree)
 
 

@@ -160,9 +160,10 @@ def rebuild(store: Any, used: int, path: Any, n: int, branch: int, points: Any) 
 
 
 @kernel
-def flatten(store: Any, root: int, tokens: Any) -> int:
-    """Write the tokens of a tree in postfix order; returns their number."""
+def flatten(store: Any, root: int) -> Any:
+    """The tokens of a tree in postfix order: opcodes, arguments and constants."""
     size = store.nodes[root].size
+    op, arg, const = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
     pending = np.empty(store.nodes[root].depth + 1, np.int64)
     pending[0] = root
     top, at = 0, size
@@ -170,12 +171,12 @@ def flatten(store: Any, root: int, tokens: Any) -> int:
         node = store.nodes[pending[top]]
         top -= 1
         at -= 1
-        tokens[0][at], tokens[1][at], tokens[2][at] = node.op, node.arg, node.const
+        op[at], arg[at], const[at] = node.op, node.arg, node.const
         for child in (node.left, node.right):
             if child != NONE:
                 top += 1
                 pending[top] = child
-    return int(size)
+    return op, arg, const
 
 
 @kernel

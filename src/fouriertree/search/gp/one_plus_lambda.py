@@ -10,17 +10,10 @@ from fouriertree.expr import Expression
 from fouriertree.problems import Problem
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Accepted, Event, Progress
-from fouriertree.search.gp.loops import evaluate_losses, one_plus_lambda, update_all_statistics
-from fouriertree.search.gp.nodes import Store
-from fouriertree.search.gp.state import (
-    CompiledProblem,
-    as_expression,
-    check_at_least,
-    check_levels,
-    check_watch,
-    compile_loops,
-    gp_progress,
-)
+
+from .loops import one_plus_lambda
+from .nodes import Store
+from .state import CompiledProblem, as_expression, check_at_least, check_levels, compile_loops, gp_progress
 
 #: offspring per call: some milliseconds, since a call cannot be interrupted
 OFFSPRING_PER_STEP = 5000
@@ -72,16 +65,12 @@ class OnePlusLambda:
         check_at_least("offspring", self.offspring, 1)
         check_levels("init_levels", *self.init_levels)
         check_levels("mutation_levels", *self.mutation_levels)
-        check_watch(self.watch, problem)
-        compiled = CompiledProblem.of(problem)
-        store, used, roots = compiled.initial_population(seed, 1, self.init_levels)
-        losses, only = np.empty(1), np.zeros(1, np.int64)
-        evaluate_losses(compiled.points, store, roots, only, losses, 0, np.inf, compiled.arity)
-        if self.watch is not None:
-            update_all_statistics(self.watch, store, roots, losses, np.inf, compiled.arity)
-        expression = as_expression(store, roots[0], problem.grammar.primitives)
-        progress = gp_progress(1, float(losses[0]))
-        state = OnePlusLambdaState(seed, compiled, store, int(used), int(roots[0]), expression, progress)
+        compiled = CompiledProblem.of(problem, self.watch)
+        only = compiled.initial_population(seed, 1, self.init_levels)
+        compiled.evaluate(only, 0, np.inf, self.watch)
+        expression = only.best_expression(problem.grammar.primitives)
+        progress, root = gp_progress(1, float(only.losses[0])), int(only.roots[0])
+        state = OnePlusLambdaState(seed, compiled, only.store, only.used, root, expression, progress)
         return state, [accepted(state)]
 
     def step(

@@ -17,13 +17,32 @@ from fouriertree.expr.opcodes import VAR
 from fouriertree.problems import Problem
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Progress
-from fouriertree.search.gp.evaluation import PackedPoints
-from fouriertree.search.gp.loops import MAX_DRAWN_LEVELS, WATCHED, initial_population
-from fouriertree.search.gp.nodes import Store, flatten
 from fouriertree.space import EmpiricalSpace
+
+from .evaluation import PackedPoints
+from .loops import MAX_DRAWN_LEVELS, WATCHED, evaluate_losses, initial_population, update_all_statistics
+from .nodes import Store, flatten
 
 #: node evaluations per call, some tenths of a second: a call cannot be interrupted
 NODES_PER_STEP = 500_000_000
+
+
+@dataclass(frozen=True)
+class Population:
+    """Entry i is tree tree[i], with the root roots[tree[i]] and the stored loss losses[i]."""
+
+    store: Store
+    used: int
+    roots: NDArray[np.int64]
+    tree: NDArray[np.int64]
+    losses: NDArray[np.float64]
+
+    def expression(self, i: int, primitives: PrimitiveSet) -> Expression:
+        """The tree of entry i."""
+        return as_expression(self.store, int(self.roots[self.tree[i]]), primitives)
+
+    def best_expression(self, primitives: PrimitiveSet) -> Expression:
+        return self.expression(int(np.argmin(self.losses)), primitives)
 
 
 @dataclass(frozen=True)
@@ -38,7 +57,8 @@ class CompiledProblem:
     memory: tuple[Any, ...]
 
     @classmethod
-    def of(cls, problem: Problem) -> CompiledProblem:
+    def of(cls, problem: Problem, watch: NDArray[np.int64] | None) -> CompiledProblem:
+        check_watch(watch, problem)
         primitives = problem.grammar.primitives
         if problem.grammar.n_columns > problem.space.n_columns:
             # Compiled code would read out of bounds.
@@ -72,9 +92,22 @@ class CompiledProblem:
         """The same, without a limit if statistics are collected, which takes whole generations."""
         return self.nodes_per_step if watch is None else np.inf
 
-    def initial_population(self, seed: int, n: int, levels: tuple[int, int]) -> Any:
-        """n random trees: (store, nodes in use, roots)."""
-        return initial_population(self.points, self.width, self.grammar, self.arity, seed, n, *levels)
+    def initial_population(self, seed: int, n: int, levels: tuple[int, int]) -> Population:
+        """n random trees without losses."""
+        store, used, roots = initial_population(
+            self.points, self.width, self.grammar, self.arity, seed, n, *levels
+        )
+        return Population(store, int(used), roots, np.arange(n), np.full(n, np.inf))
+
+    def evaluate(self, p: Population, first: int, best: float, watch: NDArray[np.int64] | None) -> int:
+        """Compute losses from entry `first` on and return the first without one; `best` is the best loss before."""
+        n_evaluated = evaluate_losses(
+            self.points, p.store, p.roots, p.tree, p.losses, first, self.max_nodes(watch), self.arity
+        )
+        if watch is not None:
+            roots, losses = p.roots[p.tree[first:]], p.losses[first:]
+            update_all_statistics(watch, p.store, roots, losses, best, self.arity)
+        return int(n_evaluated)
 
     def __reduce__(self) -> Any:
         raise TypeError("the state of a running GP has memory addresses and cannot be copied or pickled")
@@ -114,10 +147,7 @@ def operators_table(primitives: PrimitiveSet) -> Any:
 
 
 def as_expression(store: Store, root: int, primitives: PrimitiveSet) -> Expression:
-    size = int(store.nodes["size"][root])
-    op, arg, const = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
-    flatten(store, root, (op, arg, const))
-    return Expression.unchecked(op, arg, const, primitives)
+    return Expression.unchecked(*flatten(store, root), primitives)
 
 
 def gp_progress(evaluations: int, loss: float) -> Progress:
