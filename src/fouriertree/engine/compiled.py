@@ -40,7 +40,7 @@ def aligned(
     """An array, by default of zeros, whose first element is aligned to a vector."""
     item = np.dtype(dtype).itemsize
     size = int(np.prod(shape))
-    raw = allocate(size * item + VECTOR_BYTES, np.uint8)
+    raw: NDArray[Any] = allocate(size * item + VECTOR_BYTES, np.uint8)
     offset = -raw.ctypes.data % VECTOR_BYTES
     return raw[offset : offset + size * item].view(dtype).reshape(shape)
 

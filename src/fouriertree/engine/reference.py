@@ -43,7 +43,8 @@ class ReferenceEngine:
         matrix, weight = check_data(X, weights)
         with np.errstate(over="ignore"):
             X = matrix.astype(self.dtype)
-        return ReferenceRows(*matrix.shape, X.dtype, X, weight)
+        n_rows, n_columns = matrix.shape
+        return ReferenceRows(n_rows, n_columns, X.dtype, X, weight)
 
     def evaluate(self, expressions: Batch, X: ArrayLike | Rows) -> Floats:
         """Values of every expression on every row: (n_expressions, n_rows)."""

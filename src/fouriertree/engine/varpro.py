@@ -12,9 +12,10 @@ import numpy as np
 
 from fouriertree.compiling import kernel
 
-from .gradients import expand, record, workspace
+from .gradients import expand, workspace
 from .intrinsics import next_number
 from .padded import add_multiple, copy, damped_step, inner, project, scale, triangularise
+from .tape import record
 
 #: a constant is fixed if its derivative is in the span of the terms, up to this relative part
 SPAN_TOLERANCE = 1e-10

@@ -66,8 +66,8 @@ class CompiledProblem:
         samples, users = problem.space.samples(), operators_table(primitives)
         rows = [CompiledEngine().prepare(X, weights) for X, _, weights in samples]
         targets = [aligned((r.columns.shape[1],), np.float64) for r in rows]
-        for target, (_, y, _) in zip(targets, samples, strict=True):
-            target[: len(y)] = y
+        for padded, (_, y, _) in zip(targets, samples, strict=True):
+            padded[: len(y)] = y
         table = np.array(
             [
                 [r.n_rows, r.columns.ctypes.data, r.columns.strides[0], y.ctypes.data, r.weights.ctypes.data]
@@ -75,8 +75,11 @@ class CompiledProblem:
             ],
             np.int64,
         )
-        addresses = interpreter_address("float64"), operator_address("float64"), users.address
-        points = PackedPoints(*addresses, *map(int, table[0, 1:]), table)
+        columns, stride, target, weights = map(int, table[0, 1:])
+        points = PackedPoints(
+            interpreter_address("float64"), operator_address("float64"), users.address,
+            columns, stride, target, weights, table,
+        )  # fmt: skip
         width = rows[0].columns.strides[0] if len(rows) == 1 and rows[0].n_rows <= BLOCK_ROWS else 0
         arity = np.zeros(int(primitives.opcodes.max(initial=VAR)) + 1, np.int64)
         arity[primitives.opcodes] = primitives.arities
@@ -147,7 +150,8 @@ def operators_table(primitives: PrimitiveSet) -> Any:
 
 
 def as_expression(store: Store, root: int, primitives: PrimitiveSet) -> Expression:
-    return Expression.unchecked(*flatten(store, root), primitives)
+    op, arg, const = flatten(store, root)
+    return Expression.unchecked(op, arg, const, primitives)
 
 
 def gp_progress(evaluations: int, loss: float) -> Progress:
