@@ -20,24 +20,13 @@ SPLIT_STREAM, SAMPLE_STREAM = 0, 7
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Rows without duplicates, those of the training set before those of the validation set.
+    """Rows without duplicates, those of the training set before those of the validation set."""
 
-    Attributes
-    ----------
-    X : array (n_rows, n_features)
-    y : array (n_rows,)
-    weights : array (n_rows,)
-        Sample weights.
-    n_training : int
-        Number of rows of the training set; all rows if there is no validation set.
-    distinct : tuple of X, y and weights, or None
-        The rows without repetitions, if integer weights were expanded to repeated rows.
-    """
-
-    X: Floats
-    y: Floats
-    weights: Floats
-    n_training: int
+    X: Floats  #: (n_rows, n_features)
+    y: Floats  #: (n_rows,)
+    weights: Floats  #: (n_rows,)
+    n_training: int  #: number of rows of the training set; all rows if there is no validation set
+    #: X, y and weights without repetitions, if integer weights were expanded to repeated rows
     distinct: tuple[Floats, Floats, Floats] | None = None
 
     @classmethod

@@ -1,6 +1,7 @@
 """The protocol of engines, and checks of their arguments."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -31,6 +32,7 @@ class InnerProducts(NamedTuple):
     finite: NDArray[np.bool_]
 
 
+@dataclass(frozen=True)
 class Rows:
     """Data in the layout of an engine; made by `Engine.prepare`, for many calls."""
 

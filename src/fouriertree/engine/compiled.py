@@ -49,9 +49,6 @@ def aligned(
 class CompiledRows(Rows):
     """Features padded to whole vectors.  Padding repeats the last row with weight 0."""
 
-    n_rows: int
-    n_columns: int
-    dtype: np.dtype[np.floating]
     columns: Floats  #: (n_columns, padded rows)
     weights: Floats  #: (padded rows,)
     raw_weights: NDArray[np.float64]
@@ -60,6 +57,10 @@ class CompiledRows(Rows):
     def matrix(self) -> Floats:
         """X without the padding: a view, (n_rows, n_columns)."""
         return self.columns[: self.n_columns, : self.n_rows].T
+
+    @property
+    def n_panels(self) -> int:
+        return -(-self.n_rows // (BLOCK_ROWS * PANEL_BLOCKS))
 
 
 @dataclass(frozen=True)
@@ -120,8 +121,7 @@ class CompiledEngine:
             out[by_numpy] = ReferenceEngine(self.dtype).evaluate(programs.subset(by_numpy), rows.matrix)
             out[~by_numpy] = self.evaluate(programs.subset(~by_numpy), rows)
             return out
-        call = _Call(self, programs, rows)
-        call.run(out, 0, 0, np.empty((0, 0, 0)))
+        self._run(programs, rows, out, 0, 0, np.empty((0, 0, 0)))
         return out
 
     def inner_products(
@@ -136,9 +136,9 @@ class CompiledEngine:
             return self._mixed_inner_products(programs, rows, targets, by_numpy)
         weighted = aligned((targets.shape[1], rows.columns.shape[1]), self.dtype)
         weighted[:, : rows.n_rows] = (targets * rows.raw_weights[:, None]).T
-        call = _Call(self, programs, rows)
-        sums = np.zeros((call.n_panels, len(programs), 2 + len(weighted)))
-        call.run(np.empty((0, 0), self.dtype), rows.weights.ctypes.data, weighted.ctypes.data, sums)
+        sums = np.zeros((rows.n_panels, len(programs), 2 + len(weighted)))
+        none = np.empty((0, 0), self.dtype)
+        self._run(programs, rows, none, rows.weights.ctypes.data, weighted.ctypes.data, sums)
         total = sums[0]
         with np.errstate(all="ignore"):
             for panel in sums[1:]:
@@ -161,12 +161,31 @@ class CompiledEngine:
     def _numpy_programs(self, programs: Programs) -> NDArray[np.bool_]:
         """Which programs contain an operator that Numba could not compile."""
         slow = [o for o in programs.user_opcodes() if not programs.primitives.by_opcode(int(o)).compiled]
-        mask = np.zeros(len(programs), bool)
-        if slow:
-            for i in range(len(programs)):
-                tokens = programs.op[programs.start[i] : programs.start[i] + programs.count[i]]
-                mask[i] = np.isin(tokens, slow).any()
-        return mask
+        if not slow:
+            return np.zeros(len(programs), bool)
+        return np.array([np.isin(expression.op, slow).any() for expression in programs], bool)
+
+    def _run(self, programs: Programs, rows: CompiledRows, *outputs: Any) -> None:
+        """Run programs on all threads until no task is left; `outputs` are the last arguments of `run_programs`."""
+        dtype, lanes, threads = np.dtype(self.dtype), self.lanes, self.n_threads
+        kind, interpreter = dtype.type(1), interpreter_address(dtype.name)
+        users, counter = user_table(programs, dtype.name), np.zeros(1, np.int64)
+        # A multiple of 8 levels aligns the buffers after the stack to vectors.
+        height = -(-programs.height // 8) * 8
+        share = -(-len(programs) // (TASKS_PER_THREAD * threads))
+        chunk = max(1, min(share, CHUNK_PROGRAMS))
+        n_tasks = rows.n_panels * -(-len(programs) // chunk)
+        vectors = -(-min(rows.n_rows, BLOCK_ROWS) // lanes)
+
+        def work() -> None:
+            scratch = aligned((height * (LEVEL_BYTES + VECTOR_BYTES * vectors),), np.uint8, np.empty)
+            run_programs(
+                kind, interpreter, programs.op, programs.arg, programs.const, programs.start, programs.count, chunk,
+                counter, rows.columns.ctypes.data, rows.columns.strides[0], rows.n_rows, lanes, scratch, height,
+                users.address, *outputs,
+            )  # fmt: skip
+
+        on_threads(work, min(threads, n_tasks), "engine")
 
 
 def on_threads(work: Callable[[], None], n_threads: int, what: str) -> None:
@@ -231,37 +250,3 @@ def run_programs(
                     for j in range(sums.shape[2] - 2):
                         sums[panel, i, 2 + j] += dot(kind, v, step, targets + j * stride + offset, n)
         task = next_number(counter.ctypes.data)
-
-
-class _Call:
-    """One batch of programs on one set of rows, divided into tasks."""
-
-    def __init__(self, engine: CompiledEngine, programs: Programs, rows: CompiledRows) -> None:
-        dtype = np.dtype(engine.dtype)
-        self.programs, self.rows, self.lanes = programs, rows, engine.lanes
-        self.kind, self.interpreter = dtype.type(1), interpreter_address(dtype.name)
-        self.users = user_table(programs, dtype.name)
-        self.counter = np.zeros(1, np.int64)
-        # A multiple of 8 levels aligns the buffers after the stack to vectors.
-        self.height = -(-programs.height // 8) * 8
-        self.n_threads = engine.n_threads
-        share = -(-len(programs) // (TASKS_PER_THREAD * self.n_threads))
-        self.chunk = max(1, min(share, CHUNK_PROGRAMS))
-        self.n_panels = -(-rows.n_rows // (BLOCK_ROWS * PANEL_BLOCKS))
-        self.n_tasks = self.n_panels * -(-len(programs) // self.chunk)
-
-    def run(self, *outputs: Any) -> None:
-        """Run the programs on every thread until no task is left; `outputs` are the last arguments of the kernel."""
-        threads = min(self.n_threads, self.n_tasks)
-        on_threads(lambda: run_programs(*self.arguments(), *outputs), threads, "engine")
-
-    def arguments(self) -> tuple[Any, ...]:
-        """Arguments for one thread, with separate scratch memory."""
-        p, rows = self.programs, self.rows
-        vectors = -(-min(rows.n_rows, BLOCK_ROWS) // self.lanes)
-        scratch = aligned((self.height * (LEVEL_BYTES + VECTOR_BYTES * vectors),), np.uint8, np.empty)
-        return (
-            self.kind, self.interpreter, p.op, p.arg, p.const, p.start, p.count, self.chunk, self.counter,
-            rows.columns.ctypes.data, rows.columns.strides[0], rows.n_rows, self.lanes, scratch, self.height,
-            self.users.address,
-        )  # fmt: skip

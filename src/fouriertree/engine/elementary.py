@@ -35,9 +35,12 @@ def polynomial(name: str, fmt: Format) -> tuple[float, ...]:
     return coefficients
 
 
-def guarded(x: Lanes, outside: Lanes, fast: Callable[[Lanes], Lanes], symbol: str) -> Lanes:
-    """fast(x), or the C library's `symbol` for the whole vector if any lane lies `outside`."""
-    builder = x.builder
+def guarded(x: Lanes, fast: Callable[[Lanes], Lanes], symbol: str) -> Lanes:
+    """fast(x), or the C library's `symbol` for the whole vector if any lane is beyond the limit of the reduction."""
+    builder, size = x.builder, x.absolute()
+    # Infinities and NaN need no C library: the polynomial gives NaN.
+    finite = size.compare("<", float("inf"))
+    outside = finite.iand(size.compare(">", TRIG_LIMIT[x.format.suffix]))
     with builder.if_else(outside.any(), likely=False) as (rare, common):
         with rare:
             slow = library(symbol, x).value
@@ -83,23 +86,16 @@ def sine_shifted(x: Lanes, shift: Any) -> Lanes:
     return value.bits().ixor(sign).from_bits()
 
 
-def beyond_reduction(x: Lanes) -> Lanes:
-    # Infinities and NaN need no C library: the polynomial gives NaN.
-    size = x.absolute()
-    finite = size.compare("<", float("inf"))
-    return finite.iand(size.compare(">", TRIG_LIMIT[x.format.suffix]))
-
-
 def sin(x: Lanes) -> Lanes:
-    return guarded(x, beyond_reduction(x), lambda v: sine_shifted(v, 0), "sin")
+    return guarded(x, lambda v: sine_shifted(v, 0), "sin")
 
 
 def cos(x: Lanes) -> Lanes:
-    return guarded(x, beyond_reduction(x), lambda v: sine_shifted(v, 1), "cos")
+    return guarded(x, lambda v: sine_shifted(v, 1), "cos")
 
 
 def tan(x: Lanes) -> Lanes:
-    return guarded(x, beyond_reduction(x), fast_tan, "tan")
+    return guarded(x, fast_tan, "tan")
 
 
 def fast_tan(x: Lanes) -> Lanes:

@@ -13,9 +13,6 @@ from .base import Batch, Floats, InnerProducts, Rows, as_programs, check_data, c
 
 @dataclass(frozen=True)
 class ReferenceRows(Rows):
-    n_rows: int
-    n_columns: int
-    dtype: np.dtype[np.floating]
     X: Floats
     weights: NDArray[np.float64]
 

@@ -32,19 +32,15 @@ _NO_OPERATORS = UserTable(np.zeros((1, 2), np.int64))
 
 def user_table(programs: Programs, dtype: str) -> UserTable:
     """The table of the compiled custom operators in these programs."""
-    opcodes = programs.user_opcodes()
+    known = [programs.primitives.by_opcode(int(o)) for o in programs.user_opcodes()]
     # A subset shares its tokens with programs that NumPy evaluates, whose operators have no loop.
-    opcodes = opcodes[[programs.primitives.by_opcode(int(o)).compiled for o in opcodes]]
-    if len(opcodes) == 0:
+    loops = {primitive: operator_loop(primitive, dtype) for primitive in known if primitive.compiled}
+    if not loops:
         return _NO_OPERATORS
-    rows = np.zeros((int(opcodes.max()) - USER_OPCODE_START + 1, 2), np.int64)
-    loops = []
-    for opcode in opcodes:
-        primitive = programs.primitives.by_opcode(int(opcode))
-        loop = operator_loop(primitive, dtype)
-        rows[opcode - USER_OPCODE_START] = loop.address, primitive.arity - 1
-        loops.append(loop)
-    return UserTable(rows, loops)
+    rows = np.zeros((max(p.opcode for p in loops) - USER_OPCODE_START + 1, 2), np.int64)
+    for primitive, loop in loops.items():
+        rows[primitive.opcode - USER_OPCODE_START] = loop.address, primitive.arity - 1
+    return UserTable(rows, list(loops.values()))
 
 
 #: loops are freed with their operators: rerunning a notebook cell makes new ones every time

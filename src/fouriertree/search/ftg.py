@@ -172,25 +172,16 @@ class FTG:
         """Add candidate i of the batch if the projector accepts it; `_after` counts the candidates."""
         k = state.projection.size + 1
         accepted = state.projection.add(problem.space.coordinates(batch.subset(np.array([i])))[0])
-        cost = self.projector.attempt_traverses(k)
+        before, after = state.progress, state.projection
+        cost = self.projector.attempt_traverses(k) + accepted * self.projector.acceptance_traverses(k)
+        refused = before.refused + (not accepted)
+        progress = Progress(before.traverses + cost, before.candidates, refused, after.size, after.loss)
+        state = replace(state, progress=progress)
         if accepted:
-            cost += self.projector.acceptance_traverses(k)
-        progress = replace(
-            state.progress,
-            traverses=state.progress.traverses + cost,
-            refused=state.progress.refused + (not accepted),
-            terms=state.projection.size,
-            loss=state.projection.loss,
-        )
-        if not accepted:
-            return replace(state, progress=progress), False
-        rose = self.stop_on_rise and progress.loss > state.progress.loss
-        return replace(
-            state,
-            progress=progress,
-            expressions=(*state.expressions, batch[i]),
-            finished="the loss rose" if rose else self._limit(problem, progress.terms),
-        ), True
+            rose = self.stop_on_rise and progress.loss > before.loss
+            finished = "the loss rose" if rose else self._limit(problem, progress.terms)
+            state = replace(state, expressions=(*state.expressions, batch[i]), finished=finished)
+        return state, accepted
 
     def _after(self, state: FTGState, tested: int, accepted: bool) -> tuple[FTGState, list[Event]]:
         """The state after `tested` candidates of the batch, one traverse each."""

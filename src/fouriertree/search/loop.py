@@ -22,7 +22,6 @@ class State(Protocol):
 
 
 S = TypeVar("S", bound=State)
-Held = TypeVar("Held", contravariant=True)
 
 
 class Search(Protocol[S]):
@@ -44,10 +43,10 @@ class Resumable(Protocol[S]):
 
 
 @runtime_checkable
-class Closing(Protocol[Held]):
+class Closing(Protocol):
     """A search that holds resources while it runs, such as processes, which `close` releases."""
 
-    def close(self, state: Held) -> None: ...
+    def close(self, state: Any) -> None: ...
 
 
 @dataclass(frozen=True)
