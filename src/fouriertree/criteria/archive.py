@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from fouriertree.criteria.description_length import approximate_length
+from fouriertree.criteria.code_lengths import approximate_length
 from fouriertree.criteria.pareto import pareto_front
 from fouriertree.expr import Expression
 

@@ -1,8 +1,7 @@
 """The one Pareto filter of the package."""
 
 from collections.abc import Callable, Iterable
-from operator import lt
-from typing import Any, TypeVar
+from typing import TypeVar
 
 Item = TypeVar("Item")
 
@@ -21,7 +20,7 @@ def pareto_front(
     >>> pareto_front([(3, 0.1), (1, 2.0), (2, 2.5), (3, 0.3)], lambda p: p[0], lambda p: p[1])
     [(1, 2.0), (3, 0.1)]
     """
-    better: Callable[[Any, Any], bool] = improves or (lambda item, last: lt(loss(item), loss(last)))
+    better = improves or (lambda item, last: loss(item) < loss(last))
     front: list[Item] = []
     for item in sorted(items, key=lambda item: (complexity(item), loss(item))):
         if not front or (complexity(item) > complexity(front[-1]) and better(item, front[-1])):

@@ -80,7 +80,8 @@ def check_cell(what: str, cell: Any) -> None:
         raise ValueError(f"{what} has a missing value; fill it in or remove its row")
     if isinstance(cell, str | bytes):
         if not is_number(cell):
-            raise not_numeric(what, cell)
+            reason = f"{what} is not numeric: it contains {shortened(cell)}"
+            raise ValueError(f"{reason}; leave it out or turn it into numbers")
         return
     try:
         float(cell)
@@ -130,12 +131,6 @@ def number_of(cell: Any) -> float:
         return np.nan
     check_cell("y", cell)
     return float(cell)
-
-
-def not_numeric(what: str, cell: Any) -> ValueError:
-    return ValueError(
-        f"{what} is not numeric: it contains {shortened(cell)}; leave it out or turn it into numbers"
-    )
 
 
 def check_operators(primitives: Sized) -> None:

@@ -46,17 +46,14 @@ class Engine(Protocol):
 
     def prepare(self, X: ArrayLike, weights: ArrayLike | None = None) -> Rows:
         """X (n_rows, n_features) and weights (n_rows,) in the layout of the engine."""
-        ...
 
     def evaluate(self, expressions: Batch, X: ArrayLike | Rows) -> Floats:
         """Values of every expression on every row: (n_expressions, n_rows)."""
-        ...
 
     def inner_products(
         self, expressions: Batch, X: ArrayLike | Rows, R: ArrayLike, weights: ArrayLike | None = None
     ) -> InnerProducts:
         """Weighted ⟨v, v⟩ and ⟨v, r_j⟩ of every expression v and every column r_j of R (n_rows, n_targets)."""
-        ...
 
 
 def prepared(engine: Any, kind: type[R], X: ArrayLike | Rows, weights: ArrayLike | None = None) -> R:

@@ -1,6 +1,6 @@
 """Custom operators: each is compiled into a loop, which the interpreter calls by address."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -20,14 +20,11 @@ class UserTable:
     """Row o − USER_OPCODE_START has the address of operator o's loop, and its arity − 1."""
 
     rows: NDArray[np.int64]
-    loops: list[Any] = field(default_factory=list)  #: references that keep the machine code
+    loops: list[Any]  #: references that keep the machine code
 
     @property
     def address(self) -> int:
         return int(self.rows.ctypes.data)
-
-
-_NO_OPERATORS = UserTable(np.zeros((1, 2), np.int64))
 
 
 def user_table(programs: Programs, dtype: str) -> UserTable:
@@ -35,9 +32,8 @@ def user_table(programs: Programs, dtype: str) -> UserTable:
     known = [programs.primitives.by_opcode(int(o)) for o in programs.user_opcodes()]
     # A subset shares its tokens with programs that NumPy evaluates, whose operators have no loop.
     loops = {primitive: operator_loop(primitive, dtype) for primitive in known if primitive.compiled}
-    if not loops:
-        return _NO_OPERATORS
-    rows = np.zeros((max(p.opcode for p in loops) - USER_OPCODE_START + 1, 2), np.int64)
+    last = max((primitive.opcode for primitive in loops), default=USER_OPCODE_START)
+    rows = np.zeros((last - USER_OPCODE_START + 1, 2), np.int64)
     for primitive, loop in loops.items():
         rows[primitive.opcode - USER_OPCODE_START] = loop.address, primitive.arity - 1
     return UserTable(rows, list(loops.values()))

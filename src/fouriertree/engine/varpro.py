@@ -107,9 +107,8 @@ def fit_model(
     tape = record(op, arg, free, start, count)
     slot, k, p, m = tape.slot, len(start), len(tape.slot), len(y)
     W = workspace(tape.n_places, m)
-    Phi, Q, R, norms, c, r = (
-        np.empty((k, m)), np.empty((k, m)), np.empty((k, k)), np.empty(k), np.empty(k), np.empty(m),
-    )  # fmt: skip
+    Phi, Q, R = np.empty((k, m)), np.empty((k, m)), np.empty((k, k))
+    norms, c, r = np.empty(k), np.empty(k), np.empty(m)
     slopes = Slopes(np.empty((p, m)), np.empty(p), np.empty((p, p)), np.empty(p), np.empty(p), np.empty(p))
     rounding, near_rounding = ROUNDING * inner(y, y), NEAR_ROUNDING * inner(y, y)
     loss, tried, promised = np.inf, 0, np.inf

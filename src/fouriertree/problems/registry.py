@@ -30,7 +30,14 @@ def register_problem(problem: Registered, name: str | None = None, replace: bool
         raise ValueError("this problem has no name; pass one: register_problem(problem, name=…)")
     if key in _PROBLEMS and not replace:
         raise ValueError(f"{key!r} is registered already; choose another name, or pass replace=True")
-    _check(problem)
+    a, b = problem.interval if isinstance(problem, Benchmark) else (problem.a, problem.b)
+    if not a < b:
+        raise ValueError(f"the interval must have a < b; got a = {a}, b = {b}")
+    if isinstance(problem, Benchmark):
+        if problem.n_points < 1:
+            raise ValueError(f"a problem needs at least one point; got n_points = {problem.n_points}")
+        if (last := max(problem.expression.columns, default=0)) > 0:
+            raise ValueError(f"the formula must use x0 only; {problem.formula!r} uses x{last}")
     _PROBLEMS[key] = problem
     return problem
 
@@ -87,15 +94,3 @@ def domain_of(problem: Registered) -> str:
     if isinstance(problem, Benchmark):
         return "{} points from U({:g}, {:g})".format(problem.n_points, *problem.interval)
     return f"all of [{problem.a:g}, {problem.b:g}]"
-
-
-def _check(problem: Registered) -> None:
-    """ValueError for a problem with an invalid interval, number of points or formula."""
-    a, b = problem.interval if isinstance(problem, Benchmark) else (problem.a, problem.b)
-    if not a < b:
-        raise ValueError(f"the interval must have a < b; got a = {a}, b = {b}")
-    if isinstance(problem, Benchmark):
-        if problem.n_points < 1:
-            raise ValueError(f"a problem needs at least one point; got n_points = {problem.n_points}")
-        if (last := max(problem.expression.columns, default=0)) > 0:
-            raise ValueError(f"the formula must use x0 only; {problem.formula!r} uses x{last}")

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fouriertree.criteria.description_length import approximate_length
+from fouriertree.criteria.code_lengths import approximate_length
 from fouriertree.expr import Expression, Programs
 from fouriertree.expr.generate import Generator, RampedHalfAndHalf
 from fouriertree.problems import Problem

@@ -19,12 +19,8 @@ inline = njit(inline="always", error_model="numpy")
 #: in place of a missing argument
 NONE = -1
 #: smaller than a cache line; size and levels of the subtree, degree of a polynomial in which nothing cancels
-NODE = np.dtype(
-    [
-        ("const", np.float64),
-        *((name, np.int32) for name in ("op", "arg", "left", "right", "size", "depth", "degree")),
-    ]
-)
+INTEGERS = ("op", "arg", "left", "right", "size", "depth", "degree")
+NODE = np.dtype([("const", np.float64), *((name, np.int32) for name in INTEGERS)])
 
 
 class Store(NamedTuple):

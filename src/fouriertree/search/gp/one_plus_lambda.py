@@ -85,10 +85,8 @@ class OnePlusLambda:
             before.loss, before.traverses, float(budget.target_loss), watch, compiled.max_nodes(self.watch),
             state.partial,
         )  # fmt: skip
-        progress = gp_progress(int(evaluations), float(loss))
-        state = replace(
-            state, store=store, used=int(used), parent=int(parent), progress=progress, partial=partial
-        )
+        progress = gp_progress(evaluations, loss)
+        state = replace(state, store=store, used=used, parent=parent, progress=progress, partial=partial)
         if len(improved_at) == 0:
             return state, []
         state = replace(state, expression=as_expression(store, parent, problem.grammar.primitives))
