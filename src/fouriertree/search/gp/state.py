@@ -1,4 +1,4 @@
-"""What the GP searches share: the compiled form of a problem, checks of parameters, progress."""
+"""What the GP searches share: the compiled form of a problem, checks of parameters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from fouriertree.expr.generate import Grammar
 from fouriertree.expr.opcodes import VAR
 from fouriertree.problems import Problem
 from fouriertree.search.budget import Budget
-from fouriertree.search.events import Progress
 from fouriertree.space import EmpiricalSpace
 
 from .evaluation import PackedPoints
@@ -152,11 +151,6 @@ def operators_table(primitives: PrimitiveSet) -> Any:
 def as_expression(store: Store, root: int, primitives: PrimitiveSet) -> Expression:
     op, arg, const = flatten(store, root)
     return Expression.unchecked(op, arg, const, primitives)
-
-
-def gp_progress(evaluations: int, loss: float) -> Progress:
-    """The progress after some evaluations, one traverse each."""
-    return Progress(evaluations, evaluations, 0, 1, loss)
 
 
 def compile_loops(search: Any) -> None:
