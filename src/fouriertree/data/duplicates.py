@@ -125,9 +125,8 @@ def _merged(X: Floats, y: Floats, weights: Floats) -> tuple[Integers, Floats]:
 
 
 def _equal_rows(X: Floats, y: Floats, left: Integers, right: Integers) -> NDArray[np.bool_]:
-    same: NDArray[np.bool_] = (_bits(X[left]) == _bits(X[right])).all(axis=1)
-    same &= _bits(y[left]) == _bits(y[right])
-    return same
+    same = (_bits(X[left]) == _bits(X[right])).all(axis=1)
+    return np.asarray(same & (_bits(y[left]) == _bits(y[right])))
 
 
 def _bits(values: Floats) -> Hashes:

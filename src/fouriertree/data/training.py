@@ -102,5 +102,4 @@ def validation_mask(rows: Deduplicated, seed: int) -> NDArray[np.bool_]:
     order = np.random.default_rng([seed, SPLIT_STREAM]).permutation(len(sizes))
     taken = np.zeros(len(sizes), dtype=bool)
     taken[order[np.cumsum(sizes[order]) <= most]] = True
-    mask: NDArray[np.bool_] = taken[group]
-    return mask
+    return np.asarray(taken[group])

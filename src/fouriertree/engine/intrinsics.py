@@ -53,43 +53,24 @@ def reader(numba_type: Any, llvm_type: Any) -> Any:
     return read
 
 
-read_int32 = reader(types.int32, INT32)
-read_int64 = reader(types.int64, INT64)
-read_float64 = reader(types.float64, ir.DoubleType())
+def writer(numba_type: Any, llvm_type: Any) -> Any:
+    """write(address, index, value): store a number of this type as the index-th from an address on."""
+
+    @intrinsic
+    def write(typingctx: Any, address: Any, index: Any, value: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            builder.store(args[2], number_at(builder, llvm_type, args[0], args[1]))
+            return context.get_dummy_value()
+
+        return types.void(types.int64, types.int64, numba_type), codegen
+
+    return write
 
 
-@intrinsic
-def write_int64(typingctx: Any, address: Any, index: Any, value: Any) -> Any:
-    """Store an integer as the index-th from an address on."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.store(args[2], number_at(builder, INT64, args[0], args[1]))
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64), codegen
-
-
-@intrinsic
-def read_number(typingctx: Any, kind: Any, address: Any, index: Any) -> Any:
-    """The index-th number of the type of `kind` from an address on."""
-    fmt = FORMATS[kind]
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.load(number_at(builder, fmt.scalar, args[1], args[2]), typ=fmt.scalar)
-
-    return kind(kind, types.int64, types.int64), codegen
-
-
-@intrinsic
-def write_number(typingctx: Any, kind: Any, address: Any, index: Any, value: Any) -> Any:
-    """Store a float64 as the index-th number of the type of `kind`."""
-    fmt = FORMATS[kind]
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.store(builder.fptrunc(args[3], fmt.scalar), number_at(builder, fmt.scalar, args[1], args[2]))
-        return context.get_dummy_value()
-
-    return types.void(kind, types.int64, types.int64, types.float64), codegen
+read_int32, read_int64 = reader(types.int32, INT32), reader(types.int64, INT64)
+read_float32, read_float64 = reader(types.float32, FLOAT32.scalar), reader(types.float64, FLOAT64.scalar)
+write_float32, write_float64 = writer(types.float32, FLOAT32.scalar), writer(types.float64, FLOAT64.scalar)
+write_int64 = writer(types.int64, INT64)
 
 
 @intrinsic

@@ -12,7 +12,7 @@ from fouriertree.compiling import announced
 from fouriertree.expr import Primitive, Programs
 from fouriertree.expr.opcodes import USER_OPCODE_START
 
-from .intrinsics import VECTOR_BYTES, read_number, write_number
+from .intrinsics import VECTOR_BYTES, read_float32, read_float64, write_float32, write_float64
 
 
 @dataclass(frozen=True)
@@ -55,22 +55,23 @@ def compiled_loop(primitive: Primitive, dtype: str) -> Any:
     """A C function (kind, out, a, a_step, b, b_step, vectors) that applies the operator to every lane."""
     scalar = primitive.scalar
     lanes = VECTOR_BYTES // np.dtype(dtype).itemsize
+    read, write = (read_float64, write_float64) if dtype == "float64" else (read_float32, write_float32)
     if primitive.arity == 1:
 
         @njit(error_model="numpy")
-        def value(kind: Any, a: int, i: int, b: int, j: int) -> Any:
-            return scalar(np.float64(read_number(kind, a, i)))
+        def value(a: int, i: int, b: int, j: int) -> Any:
+            return scalar(np.float64(read(a, i)))
     else:
 
         @njit(error_model="numpy")
-        def value(kind: Any, a: int, i: int, b: int, j: int) -> Any:
-            return scalar(np.float64(read_number(kind, a, i)), np.float64(read_number(kind, b, j)))
+        def value(a: int, i: int, b: int, j: int) -> Any:
+            return scalar(np.float64(read(a, i)), np.float64(read(b, j)))
 
     def loop(kind: Any, out: int, a: int, a_step: int, b: int, b_step: int, vectors: int) -> None:
         for i in range(vectors * lanes):
             # A constant is read from lane i of its vector, not from the first, because `out` may be that vector.
             at_a, at_b = i if a_step else i % lanes, i if b_step else i % lanes
-            write_number(kind, out, i, np.float64(value(kind, a, at_a, b, at_b)))
+            write(out, i, np.float64(value(a, at_a, b, at_b)))
 
     operands = ", ".join(["int64"] * 6)
     with announced(f"compiling the custom operator {primitive.name!r}"):

@@ -1,7 +1,6 @@
 """Problems, the input of searches: the benchmarks of the paper, and a registry."""
 
-from .base import Problem
-from .benchmarks import CONVENTIONAL, Benchmark, LargeScalePolynomial
+from .benchmarks import CONVENTIONAL, Benchmark, LargeScalePolynomial, Problem
 from .registry import get_problem, register_problem, registered_problems, unregister_problem
 
 __all__ = [

@@ -173,8 +173,7 @@ class _GramSVDProjection(Projection):
 def _svd_inverse(gram: Matrix) -> Matrix:
     """V · diag(1/s) · Uᵀ for G = U · diag(s) · Vᵀ: (k, k), without a cut-off for small singular values."""
     U, s, Vt = np.linalg.svd(gram)
-    inverse: Matrix = (Vt.T / s) @ U.T
-    return inverse
+    return np.asarray((Vt.T / s) @ U.T)
 
 
 def _is_identity(product: Matrix, atol: float) -> bool:

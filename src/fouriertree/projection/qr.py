@@ -160,8 +160,7 @@ class _QRProjection(Projection):
         if j == 0:
             return np.empty(0)
         scaled = solve_triangular(self._R[:j, :j], self._moments[:j], check_finite=False)
-        coefficients: Vector = np.ldexp(scaled, -self._exponents[:j])
-        return coefficients
+        return np.asarray(np.ldexp(scaled, -self._exponents[:j]))
 
     def state(self) -> State:
         k = self.size

@@ -94,8 +94,7 @@ def _solve(slopes: Floats, residual: Floats) -> Floats | None:
 
 def free_constants(expression: Expression) -> NDArray[np.bool_]:
     """Which tokens are constants that are fitted: all but 1."""
-    free: NDArray[np.bool_] = (expression.op == CONST) & (expression.const != 1.0)
-    return free
+    return np.asarray((expression.op == CONST) & (expression.const != 1.0))
 
 
 def refit_constants(expression: Expression, X: Floats, y: Floats, weights: Floats) -> Expression:

@@ -159,14 +159,8 @@ class ProgressBar:
 
     def spent(self, progress: Progress) -> float | None:
         """The share of the tightest limit that is used up, or None without limits."""
-        shares = [
-            used / limit
-            for used, limit in (
-                (time.monotonic() - self.started, self.budget.time_limit),
-                (progress.traverses, self.budget.max_traverses),
-                (progress.candidates, self.budget.max_candidates),
-                (progress.terms, self.max_terms),
-            )
-            if limit
-        ]
+        budget, seconds = self.budget, time.monotonic() - self.started
+        used = (seconds, progress.traverses, progress.candidates, progress.terms)
+        limits = (budget.time_limit, budget.max_traverses, budget.max_candidates, self.max_terms)
+        shares = [amount / limit for amount, limit in zip(used, limits, strict=True) if limit]
         return min(1.0, max(shares)) if shares else None

@@ -67,18 +67,13 @@ class CompiledProblem:
         targets = [aligned((r.columns.shape[1],), np.float64) for r in rows]
         for padded, (_, y, _) in zip(targets, samples, strict=True):
             padded[: len(y)] = y
-        table = np.array(
-            [
-                [r.n_rows, r.columns.ctypes.data, r.columns.strides[0], y.ctypes.data, r.weights.ctypes.data]
-                for r, y in zip(rows, targets, strict=True)
-            ],
-            np.int64,
-        )
-        columns, stride, target, weights = map(int, table[0, 1:])
-        points = PackedPoints(
-            interpreter_address("float64"), operator_address("float64"), users.address,
-            columns, stride, target, weights, table,
-        )  # fmt: skip
+        table = [
+            (r.n_rows, r.columns.ctypes.data, r.columns.strides[0], y.ctypes.data, r.weights.ctypes.data)
+            for r, y in zip(rows, targets, strict=True)
+        ]
+        addresses = interpreter_address("float64"), operator_address("float64"), users.address
+        _, columns, stride, target, weights = table[0]
+        points = PackedPoints(*addresses, columns, stride, target, weights, np.array(table, np.int64))
         width = rows[0].columns.strides[0] if len(rows) == 1 and rows[0].n_rows <= BLOCK_ROWS else 0
         arity = np.zeros(int(primitives.opcodes.max(initial=VAR)) + 1, np.int64)
         arity[primitives.opcodes] = primitives.arities
