@@ -1,9 +1,7 @@
 """The Pareto filter, the candidates that searches report, and an archive of the best of every complexity."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from fouriertree.criteria.code_lengths import approximate_length
 from fouriertree.expr import Expression
@@ -55,7 +53,7 @@ class Entry(NamedTuple):
         return [self.loss, *map(list, self.candidate)]
 
     @classmethod
-    def from_plain(cls, plain: Sequence[Any]) -> Entry:
+    def from_plain(cls, plain: Sequence[Any]) -> Self:
         loss, coefficients, expressions = plain
         return cls(loss, Candidate(tuple(coefficients), tuple(expressions)))
 

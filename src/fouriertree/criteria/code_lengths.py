@@ -67,10 +67,6 @@ def subset_code_length(chosen: int, n_features: int) -> float:
     return SUBSET_WEIGHT * (lgamma(n_features + 1) - lgamma(k + 1) - lgamma(n_features - k + 1))
 
 
-def is_feature(term: Expression) -> bool:
-    return term.size == 1 and bool(term.op[0] == VAR)
-
-
 def constants_of_linear_terms(whole: Expression) -> set[int]:
     """Positions of the intercepts of a sum, and of the coefficients of its features.
 
@@ -184,7 +180,7 @@ def _linear_terms(model: Model, fitted: float, decimals: bool) -> tuple[list[flo
     lengths, n_features = [], 0
     for coefficient, term in zip(model.coefficients, model.expressions, strict=True):
         if term.size == 1:
-            feature = is_feature(term)
+            feature = bool(term.op[0] == VAR)
             value = coefficient if feature else coefficient * float(term.const[0])
             bare = feature and abs(value) == 1.0
             constant = 0.0 if bare or value == 0.0 else constant_length(value, fitted, decimals)

@@ -1,9 +1,8 @@
 """`TrainingData`: the arrays of a fit, made once; subsets are views."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,20 +29,16 @@ class TrainingData:
     distinct: tuple[Floats, Floats, Floats] | None = None
 
     @classmethod
-    def from_arrays(cls, X: Floats, y: Floats, weights: Floats | None = None, seed: int = 0) -> TrainingData:
+    def from_arrays(cls, X: Floats, y: Floats, weights: Floats | None = None, seed: int = 0) -> Self:
         """Merge equal rows, and draw the validation set by `seed`, never one of two rows with the same features."""
         rows = deduplicated(X, y, weights)
         mask = validation_mask(rows, seed)
-        order = np.concatenate([np.flatnonzero(~mask), np.flatnonzero(mask)])
-        in_order = not mask.any()
-        values = np.ones(len(rows.y)) if rows.weights is None else rows.weights
-        return cls(
-            np.ascontiguousarray(rows.X if in_order else rows.X[order]),
-            rows.y if in_order else rows.y[order],
-            values if in_order else values[order],
-            int(np.count_nonzero(~mask)),
-            rows.distinct,
-        )
+        arrays = [rows.X, rows.y, np.ones(len(rows.y)) if rows.weights is None else rows.weights]
+        if mask.any():
+            order = np.concatenate([np.flatnonzero(~mask), np.flatnonzero(mask)])
+            arrays = [array[order] for array in arrays]
+        X, y, weights = arrays
+        return cls(np.ascontiguousarray(X), y, weights, int(np.count_nonzero(~mask)), rows.distinct)
 
     @property
     def n_rows(self) -> int:
@@ -67,18 +62,19 @@ class TrainingData:
     def n_validation(self) -> int:
         return self.n_rows - self.n_training
 
-    def training_only(self) -> TrainingData:
+    def training_only(self) -> Self:
         """The training set, without a validation set; no copies."""
         rows = self.training
-        return TrainingData(self.X[rows], self.y[rows], self.weights[rows], self.n_training)
+        return replace(self, X=self.X[rows], y=self.y[rows], weights=self.weights[rows], distinct=None)
 
-    def sample(self, most: int, seed: int) -> TrainingData:
+    def sample(self, most: int, seed: int) -> Self:
         """A random sample of at most `most` rows from both sets."""
         if self.n_rows <= most:
             return self
         drawn = np.sort(np.random.default_rng([seed, SAMPLE_STREAM]).permutation(self.n_rows)[:most])
         n_training = int(np.count_nonzero(drawn < self.n_training))
-        return TrainingData(self.X[drawn], self.y[drawn], self.weights[drawn], n_training)
+        X, y, weights = self.X[drawn], self.y[drawn], self.weights[drawn]
+        return replace(self, X=X, y=y, weights=weights, n_training=n_training, distinct=None)
 
     @property
     def without_repetitions(self) -> tuple[Floats, Floats, Floats]:

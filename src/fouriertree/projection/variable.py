@@ -4,11 +4,10 @@ y ≈ Σ_j c_j·e_j(x; θ): for fixed θ the optimal c is a linear projection, s
 minimized by Levenberg–Marquardt steps with exact derivatives.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,7 +49,7 @@ class FitData:
     n_columns: int
 
     @classmethod
-    def prepare(cls, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None) -> FitData:
+    def prepare(cls, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None) -> Self:
         """X (n_rows, n_columns), y (n_rows,) and weights ≥ 0 (n_rows,), converted once for many fits."""
         rows = CompiledEngine().prepare(X, weights)
         target = as_element(as_target(y), rows.n_rows)

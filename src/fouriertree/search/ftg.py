@@ -4,11 +4,9 @@ Antonov, Kalkreuth, Yang, Bäck, van Stein, Kononova: A Functional Analysis Appr
 GECCO 2024, Algorithm 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,7 +111,7 @@ class FTG:
     stop_on_rise: bool = False
 
     @classmethod
-    def published_lsp(cls) -> FTG:
+    def published_lsp(cls) -> Self:
         """The configuration of the published LSP runs: one-sided test, residual not charged."""
         projector = GramSVD(charge_residual=False)
         return cls(projector, relevance=AbsoluteProduct(signed=True), stop_on_rise=True)

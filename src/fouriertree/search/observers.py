@@ -1,11 +1,9 @@
 """Observers of a run: the candidates so far, early stopping, a progress bar."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -140,7 +138,7 @@ class ProgressBar:
             console=console, transient=True, disable=not console.is_terminal,
         )  # fmt: skip
 
-    def __enter__(self) -> ProgressBar:
+    def __enter__(self) -> Self:
         self.started = time.monotonic()
         self.bar.start()
         self.task = self.bar.add_task("", total=None)

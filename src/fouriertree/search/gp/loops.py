@@ -89,19 +89,14 @@ def update_statistics(watch: Any, store: Any, root: int, arity: Any, improving: 
     watch[DEPTHS] += store.nodes[root].depth
     # A polynomial of degree d has at most d + 1 terms, so most individuals cannot have the largest span.
     if improving or store.nodes[root].degree >= watch[GENERATION_SPAN]:
-        span = span_of_tree(store, root, arity)
+        op, _, const = flatten(store, root)
+        span = span_size(op, const, 0, len(op), stack_height(op, arity))
         watch[GENERATION_SPAN] = max(watch[GENERATION_SPAN], span)
         if improving:
             watch[LATEST_SPAN] = span
             if span > watch[SPAN]:
                 watch[SPAN] = span
                 watch[ENLARGEMENTS] += 1
-
-
-@kernel
-def span_of_tree(store: Any, root: int, arity: Any) -> Any:
-    op, _, const = flatten(store, root)
-    return span_size(op, const, 0, len(op), stack_height(op, arity))
 
 
 @kernel

@@ -1,9 +1,7 @@
 """What the GP searches share: the compiled form of a problem, checks of parameters."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +54,7 @@ class CompiledProblem:
     memory: tuple[Any, ...]
 
     @classmethod
-    def of(cls, problem: Problem, watch: NDArray[np.int64] | None) -> CompiledProblem:
+    def of(cls, problem: Problem, watch: NDArray[np.int64] | None) -> Self:
         check_watch(watch, problem)
         primitives = problem.grammar.primitives
         if problem.grammar.n_columns > problem.space.n_columns:
