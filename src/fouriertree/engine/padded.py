@@ -1,7 +1,4 @@
-"""Linear algebra on padded vectors, for kernels: projections, triangular systems, damped steps.
-
-Rows are padded to whole vectors as in `CompiledEngine.prepare`: padding repeats the last row with weight 0.
-"""
+"""Linear algebra on padded rows (`CompiledRows`), for kernels: projections, triangular systems, damped steps."""
 
 from typing import Any
 

@@ -50,7 +50,7 @@ class CompiledProblem:
     grammar: tuple[Any, ...]
     arity: NDArray[np.int64]  #: by opcode
     width: int  #: bytes of the values of a node; 0 if they are not stored, with several samples or many rows
-    n_rows: int  #: of all samples
+    nodes_per_step: float  #: maximum number of nodes that one call evaluates on all rows
     memory: tuple[Any, ...]
 
     @classmethod
@@ -75,16 +75,11 @@ class CompiledProblem:
         width = rows[0].columns.strides[0] if len(rows) == 1 and rows[0].n_rows <= BLOCK_ROWS else 0
         arity = np.zeros(int(primitives.opcodes.max(initial=VAR)) + 1, np.int64)
         arity[primitives.opcodes] = primitives.arities
-        n_rows = sum(r.n_rows for r in rows)
-        return cls(points, problem.grammar.packed(), arity, width, n_rows, (rows, targets, users))
-
-    @property
-    def nodes_per_step(self) -> float:
-        """Maximum number of nodes that one call evaluates on all rows."""
-        return NODES_PER_STEP / self.n_rows
+        nodes = NODES_PER_STEP / sum(r.n_rows for r in rows)
+        return cls(points, problem.grammar.packed(), arity, width, nodes, (rows, targets, users))
 
     def max_nodes(self, watch: NDArray[np.int64] | None) -> float:
-        """The same, without a limit if statistics are collected, which takes whole generations."""
+        """`nodes_per_step`, without a limit if statistics are collected, which takes whole generations."""
         return self.nodes_per_step if watch is None else np.inf
 
     def initial_population(self, seed: int, n: int, levels: tuple[int, int]) -> Population:
