@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 
 from fouriertree import Model, parse
-from fouriertree.criteria.code_lengths import LINEAR_MODEL_NATS, feature_code_length, subset_code_length
-from fouriertree.criteria.description_length import description_length
+from fouriertree.criteria.code_lengths import (
+    LINEAR_MODEL_NATS,
+    description_length,
+    feature_code_length,
+    subset_code_length,
+)
 from fouriertree.criteria.losses import as_loss
 from fouriertree.criteria.objective import Objective
 from fouriertree.data.training import TrainingData

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fouriertree.engine import ReferenceEngine
 from fouriertree.engine.gradients import BLOCK_ROWS, value_and_slopes
-from fouriertree.engine.recipes import RECIPES
+from fouriertree.engine.tape import RECIPES
 from fouriertree.expr import Expression, PrimitiveSet, differentiate, parse
 from fouriertree.expr.catalogue import CATALOGUE
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fouriertree.engine import CompiledEngine
-from fouriertree.engine.compiled import PANEL_BLOCKS
-from fouriertree.engine.drivers import BLOCK_ROWS
+from fouriertree.engine.compiled import BLOCK_ROWS, PANEL_BLOCKS
 from fouriertree.expr import PrimitiveSet, Programs, parse
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 

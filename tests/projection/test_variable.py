@@ -11,7 +11,7 @@ from scipy.optimize import least_squares
 from fouriertree.engine import ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet, parse
 from fouriertree.expr.opcodes import CONST
-from fouriertree.projection.variable import FitData, PackedModels, fit_constants
+from fouriertree.projection.variable import FitData, fit_constants
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -282,8 +282,6 @@ def test_a_model_with_a_user_defined_operator_keeps_its_constants_and_gets_coeff
     assert mine.loss <= 1e-26 * (y @ y)
     assert other.polished
     assert other.iterations > 0
-    with pytest.raises(ValueError, match="no compiled derivatives"):
-        PackedModels.pack([custom]).fit(FitData.prepare(X, y))
 
 
 def test_a_user_defined_operator_that_is_not_finite_gives_an_infinite_loss():
@@ -303,15 +301,16 @@ def test_models_without_terms_or_constants_are_only_projected():
     assert fit_constants([], X, y) == []
 
 
-def test_packed_models_change_their_constants_in_place():
+def test_models_of_different_lengths_get_their_own_constants_and_coefficients():
     X = rows()
     y = np.sin(1.5 * X[:, 0])
-    packed = PackedModels.pack([[parse("sin(1.2*x0)")], [parse("x1"), parse("sin(1.3*x0)")]])
-    coefficients, losses, steps = packed.fit(FitData.prepare(X, y))
-    np.testing.assert_allclose(packed.const[packed.op == CONST], 1.5)
-    np.testing.assert_allclose(coefficients, [1.0, 0.0, 1.0], atol=1e-12)
-    assert (losses < 1e-25).all()
-    assert (steps > 0).all()
+    models = [[parse("sin(1.2*x0)")], [parse("x1"), parse("sin(1.3*x0)")]]
+    one, two = fit_constants(models, FitData.prepare(X, y))
+    np.testing.assert_allclose(one.expressions[0].constants, 1.5)
+    np.testing.assert_allclose(two.expressions[1].constants, 1.5)
+    np.testing.assert_allclose([*one.coefficients, *two.coefficients], [1.0, 0.0, 1.0], atol=1e-12)
+    assert max(one.loss, two.loss) < 1e-25
+    assert min(one.iterations, two.iterations) > 0
 
 
 def test_a_loose_tolerance_takes_fewer_steps():

@@ -1,18 +1,39 @@
-"""The candidates that searches report, and an archive of the best of every complexity."""
+"""The Pareto filter, the candidates that searches report, and an archive of the best of every complexity."""
 
-from __future__ import annotations
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, Self, TypeVar
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
-
-from fouriertree.criteria.description_length import approximate_length
-from fouriertree.criteria.pareto import pareto_front
+from fouriertree.criteria.code_lengths import approximate_length
 from fouriertree.expr import Expression
+
+Item = TypeVar("Item")
 
 #: candidates of one complexity that are kept, and the largest ratio of their loss to that of a simpler one
 KEPT, NEAR = 3, 1.1
 #: candidates near the Pareto front that are finalized at most
 MAX_NEAR_FRONT = 20
+
+
+def pareto_front(
+    items: Iterable[Item],
+    complexity: Callable[[Item], int],
+    loss: Callable[[Item], float],
+    improves: Callable[[Item, Item], bool] | None = None,
+) -> list[Item]:
+    """The items that improve on every simpler one, from the simplest on, one of each complexity.
+
+    An item joins the front if `improves(item, last)` holds for the last one that joined; without it, if its loss is
+    smaller.
+
+    >>> pareto_front([(3, 0.1), (1, 2.0), (2, 2.5), (3, 0.3)], lambda p: p[0], lambda p: p[1])
+    [(1, 2.0), (3, 0.1)]
+    """
+    better = improves or (lambda item, last: loss(item) < loss(last))
+    front: list[Item] = []
+    for item in sorted(items, key=lambda item: (complexity(item), loss(item))):
+        if not front or (complexity(item) > complexity(front[-1]) and better(item, front[-1])):
+            front.append(item)
+    return front
 
 
 class Candidate(NamedTuple):
@@ -32,7 +53,7 @@ class Entry(NamedTuple):
         return [self.loss, *map(list, self.candidate)]
 
     @classmethod
-    def from_plain(cls, plain: Sequence[Any]) -> Entry:
+    def from_plain(cls, plain: Sequence[Any]) -> Self:
         loss, coefficients, expressions = plain
         return cls(loss, Candidate(tuple(coefficients), tuple(expressions)))
 

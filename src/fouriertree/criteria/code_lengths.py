@@ -1,19 +1,20 @@
-"""Code lengths of the parts of an equation, in nats: every constant that description lengths depend on is here.
+"""Description length (MDL) of a target by an equation, in nats: errors, constants and form.
 
-Where nothing else is said, a value was chosen by looking at test rows of splits of the twelve blackbox tables
-(`make bench-choice`), among some dozens of settings.
+Every constant that description lengths depend on is here.  Where nothing else is said, a value was chosen by looking at
+test rows of splits of the twelve blackbox tables (`make bench-choice`), among some dozens of settings.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import gcd, lgamma, log, pi
+from typing import Any
 
 import numpy as np
 
+from fouriertree.criteria.objective import Objective
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import ADD, CONST, MUL, NEG, SUB, VAR
+from fouriertree.model import Model
 
 #: one unit of complexity; in theory log k, with k operators and leaves to choose from
 NATS_PER_COMPLEXITY = 1.75
@@ -35,6 +36,10 @@ ROUNDED_NATS, DIGIT_NATS = 1.0, 2.3
 PI_NATS = 1.5
 #: share of the variance beyond which there is no law whose constants could be short, and the weight of savings there
 NOISY, NOISY_WEIGHT = 0.02, 0.25
+#: with fewer rows, a rounded constant has the code length of a fitted one
+FEW_ROWS = 20
+#: rows that count at most: a longer equation must also be worth reading
+MOST_ROWS = 10_000
 
 
 def constant_code_length(n: int, explained: float) -> float:
@@ -60,10 +65,6 @@ def subset_code_length(chosen: int, n_features: int) -> float:
     """Which features were selected: ½·log C(n_features, chosen)."""
     k = min(chosen, n_features)
     return SUBSET_WEIGHT * (lgamma(n_features + 1) - lgamma(k + 1) - lgamma(n_features - k + 1))
-
-
-def is_feature(term: Expression) -> bool:
-    return term.size == 1 and bool(term.op[0] == VAR)
 
 
 def constants_of_linear_terms(whole: Expression) -> set[int]:
@@ -135,3 +136,57 @@ def constant_length(value: float, fitted: float, decimals: bool = True) -> float
     short = short_constants if decimals else _fractions
     lengths = (c.length for c in short(value, 1e-14 * abs(value)) if c.length < fitted)
     return min(lengths, default=fitted)
+
+
+def approximate_length(n_rows: int, loss: Any, complexity: Any) -> Any:
+    """½·n·log(loss) + 1.75·complexity of candidates whose constants are not final, in nats, up to a constant."""
+    return 0.5 * n_rows * np.log(np.maximum(loss, np.finfo(float).tiny)) + NATS_PER_COMPLEXITY * complexity
+
+
+def description_length(model: Model, complexity: int, loss: float, objective: Objective) -> float:
+    """½·n·log(r) + Σ constants + 1.75·complexity in nats, up to a constant, with r the unexplained share.
+
+    A fitted constant is coded as precisely as the data determine it, ½·log(n) + 0.35·log(1/r); a short one has a
+    shorter code.  Scaled features, and the intercept, have shorter codes than other terms, see `feature_code_length`.
+    The first part is n·log(r) for absolute errors, and n·loss for log-odds.  Infinite where there are as many constants
+    as rows, since they interpolate.
+    """
+    data, kind = objective.data, objective.loss
+    n = min(data.n_rows, MOST_ROWS)
+    tiny = max(objective.exact, np.finfo(float).tiny)
+    baseline = max(objective.baseline, tiny)
+    log_share = np.log(max(loss, tiny) / baseline)
+    explained = float(max(-log_share, 0.0))
+    fitted, decimals = constant_code_length(n, 0.0 if kind.logistic else explained), n >= FEW_ROWS
+    constants = constant_lengths(model.expression, fitted, decimals)
+    if len(constants) >= n - 1:
+        return np.inf
+    lengths, n_features = _linear_terms(model, fitted, decimals)
+    feature_length = feature_code_length(n, explained)
+    saved = sum(max(0.0, length - feature_length) for length in lengths)
+    form = sum(constants) + NATS_PER_COMPLEXITY * complexity
+    form -= max(0.0, saved - subset_code_length(n_features, data.n_features))
+    if n_features and len(lengths) == model.n_terms:
+        form += LINEAR_MODEL_NATS
+    if kind.logistic:
+        # The mean loss of log-odds is in nats already.
+        return float(n * (loss - baseline) + form)
+    power = 1.0 if kind.name in ("absolute", "quantile") else 0.5
+    return float(power * n * log_share + form)
+
+
+def _linear_terms(model: Model, fitted: float, decimals: bool) -> tuple[list[float], int]:
+    """Code lengths of the features and the intercept of a sum as terms like any other; the number of features."""
+    lengths, n_features = [], 0
+    for coefficient, term in zip(model.coefficients, model.expressions, strict=True):
+        if term.size == 1:
+            feature = bool(term.op[0] == VAR)
+            value = coefficient if feature else coefficient * float(term.const[0])
+            bare = feature and abs(value) == 1.0
+            constant = 0.0 if bare or value == 0.0 else constant_length(value, fitted, decimals)
+            units = SCALED_FEATURE if feature and not bare else BARE_FEATURE
+            lengths.append(NATS_PER_COMPLEXITY * units + constant)
+            n_features += feature
+    if len(lengths) == model.n_terms:
+        lengths[0] -= NATS_PER_COMPLEXITY  # the first term needs no plus sign
+    return lengths, n_features

@@ -1,7 +1,5 @@
 """Losses per row: squared, absolute, Huber, quantile, logistic, or a custom function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real

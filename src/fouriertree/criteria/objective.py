@@ -1,10 +1,9 @@
 """The objective of a fit: the loss of predictions on the rows of the training data."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +78,6 @@ class Objective:
     def mean_square(self, errors: Floats) -> float:
         return float(np.average(errors**2, weights=self.data.weights))
 
-    def training_only(self) -> Objective:
+    def training_only(self) -> Self:
         """The same loss on the training set."""
         return replace(self, data=self.data.training_only())

@@ -1,7 +1,5 @@
 """Poles between the rows: denominators near zero, roots and logarithms at the edge of their domain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,7 +7,6 @@ from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
 from fouriertree.expr.calculus import filled_in
-from fouriertree.expr.catalogue import Primitive
 from fouriertree.expr.opcodes import CONST, VAR
 
 #: a denominator this close to zero, relative to its median, may have a zero between the rows or beside them
@@ -45,22 +42,15 @@ def _must_avoid_zero(expression: Expression) -> Iterator[Expression]:
         row, children = expression.primitives.by_opcode(code), expression.children(i)
         arguments = [expression.subtree(k) for k in children]
         last = float(expression.const[children[-1]]) if expression.op[children[-1]] == CONST else None
-        if row.pole is not None and _has_poles_inside(row, last):
-            yield filled_in(row.pole.zero, row, arguments)
-        elif _begins_at_zero(row, last) and not _keeps_its_sign(arguments[0]):
+        pole, domain = row.pole, row.domain
+        # A pole at the edge of the domain, as that of log, is left to the check of the domain.
+        inside = domain is None or domain.only_if is not None
+        # `NEAR` is relative, so that only domains that begin at 0 can be checked.
+        begins_at_zero = domain is not None and domain.lower == 0.0 and domain.may_bind(last)
+        if pole is not None and inside and not pole.protected and pole.may_occur(last, unknown=True):
+            yield filled_in(pole.zero, row, arguments)
+        elif begins_at_zero and not _keeps_its_sign(arguments[0]):
             yield arguments[0]
-
-
-def _has_poles_inside(row: Primitive, last: float | None) -> bool:
-    """Whether there are poles within the domain; at its edge, as that of log, the domain is checked instead."""
-    if row.pole is None or row.pole.protected or (row.domain is not None and row.domain.only_if is None):
-        return False
-    return row.pole.may_occur(last, unknown=True)
-
-
-def _begins_at_zero(row: Primitive, last: float | None) -> bool:
-    """Whether the domain begins at 0; since `NEAR` is relative, only such domains can be checked."""
-    return row.domain is not None and row.domain.lower == 0.0 and row.domain.may_bind(last)
 
 
 def _keeps_its_sign(part: Expression) -> bool:

@@ -1,4 +1,1 @@
-"""The data of a fit: validation of the input, duplicate rows and weights, training and validation set.
-
-May import `io` and `errors`.
-"""
+"""The data of a fit: validation of the input, duplicate rows and weights, training and validation set."""

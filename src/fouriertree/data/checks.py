@@ -1,7 +1,5 @@
 """Validation of the input of a fit; every error message has a remedy."""
 
-from __future__ import annotations
-
 import secrets
 from collections import Counter
 from collections.abc import Sequence, Sized
@@ -14,9 +12,6 @@ from numpy.typing import NDArray
 
 from fouriertree.errors import shortened
 from fouriertree.io.numbers import is_number
-
-#: the largest float64, as an integer
-LARGEST = int(np.finfo(np.float64).max)
 
 
 def check_tables(X: Any, y: Any = None) -> None:
@@ -76,13 +71,14 @@ def check_dtype(what: str, dtype: Any) -> None:
 
 def check_cell(what: str, cell: Any) -> None:
     """Raise an error unless the cell is a number, text of a number, or missing, which scikit-learn reports."""
-    if cell is None or (isinstance(cell, float | int | np.number) and not is_too_large(cell)):
+    if cell is None or isinstance(cell, float | np.number):
         return
     if cell is pd.NA or cell is pd.NaT:
         raise ValueError(f"{what} has a missing value; fill it in or remove its row")
     if isinstance(cell, str | bytes):
         if not is_number(cell):
-            raise not_numeric(what, cell)
+            reason = f"{what} is not numeric: it contains {shortened(cell)}"
+            raise ValueError(f"{reason}; leave it out or turn it into numbers")
         return
     try:
         float(cell)
@@ -92,11 +88,6 @@ def check_cell(what: str, cell: Any) -> None:
         # scikit-learn's estimator checks require the last words.
         reason = f"{what} is not numeric: it contains {shortened(cell)}"
         raise TypeError(f"{reason}; a cell of this argument must be a string of digits or a number") from None
-
-
-def is_too_large(number: Any) -> bool:
-    """Whether it is a Python integer beyond float64."""
-    return isinstance(number, int) and abs(number) > LARGEST
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -118,7 +109,8 @@ def table_with_cells(X: Any) -> pd.DataFrame:
 
 def target_as_numbers(y: Any) -> Any:
     """y with text converted to numbers, which scikit-learn does for X only; a y without text is unchanged."""
-    if not has_text(y) and not isinstance(y, list | tuple):
+    may_have_text = isinstance(y, np.ndarray | pd.Series) and y.ndim <= 2 and y.dtype.kind in "OUT"
+    if not may_have_text and not isinstance(y, list | tuple):
         return y
     cells = np.asarray(y, dtype=object)
     if not any(isinstance(cell, str | bytes) for cell in cells.flat):
@@ -134,20 +126,10 @@ def number_of(cell: Any) -> float:
     return float(cell)
 
 
-def not_numeric(what: str, cell: Any) -> ValueError:
-    return ValueError(
-        f"{what} is not numeric: it contains {shortened(cell)}; leave it out or turn it into numbers"
-    )
-
-
 def check_operators(primitives: Sized) -> None:
     """Raise ValueError for an empty set of operators."""
     if len(primitives) == 0:
         raise ValueError("there are no operators to build trees from; name at least one")
-
-
-def has_text(values: Any) -> bool:
-    return isinstance(values, np.ndarray | pd.Series) and values.ndim <= 2 and values.dtype.kind in "OUT"
 
 
 def has_object_cells(values: Any) -> bool:

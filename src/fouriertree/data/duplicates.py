@@ -3,8 +3,6 @@
 Both are brought to one form before the fit, so that the equations are equal bit for bit.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -127,9 +125,8 @@ def _merged(X: Floats, y: Floats, weights: Floats) -> tuple[Integers, Floats]:
 
 
 def _equal_rows(X: Floats, y: Floats, left: Integers, right: Integers) -> NDArray[np.bool_]:
-    same: NDArray[np.bool_] = (_bits(X[left]) == _bits(X[right])).all(axis=1)
-    same &= _bits(y[left]) == _bits(y[right])
-    return same
+    same = (_bits(X[left]) == _bits(X[right])).all(axis=1)
+    return np.asarray(same & (_bits(y[left]) == _bits(y[right])))
 
 
 def _bits(values: Floats) -> Hashes:
@@ -138,9 +135,8 @@ def _bits(values: Floats) -> Hashes:
 
 def row_hashes(X: Floats, y: Floats | None = None) -> Hashes:
     """Hashes of the rows: (n_rows,)."""
-    factors = np.random.Generator(np.random.Philox(0)).integers(
-        2**64, size=X.shape[1] + 1, dtype=np.uint64
-    ) | np.uint64(1)
+    rng = np.random.Generator(np.random.Philox(0))
+    factors = rng.integers(2**64, size=X.shape[1] + 1, dtype=np.uint64) | np.uint64(1)
     found = np.empty(len(X), dtype=np.uint64)
     for begin in range(0, len(X), BLOCK):
         rows = slice(begin, begin + BLOCK)

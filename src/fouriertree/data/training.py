@@ -1,9 +1,8 @@
 """`TrainingData`: the arrays of a fit, made once; subsets are views."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,41 +19,26 @@ SPLIT_STREAM, SAMPLE_STREAM = 0, 7
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Rows without duplicates, those of the training set before those of the validation set.
+    """Rows without duplicates, those of the training set before those of the validation set."""
 
-    Attributes
-    ----------
-    X : array (n_rows, n_features)
-    y : array (n_rows,)
-    weights : array (n_rows,)
-        Sample weights.
-    n_training : int
-        Number of rows of the training set; all rows if there is no validation set.
-    distinct : tuple of X, y and weights, or None
-        The rows without repetitions, if integer weights were expanded to repeated rows.
-    """
-
-    X: Floats
-    y: Floats
-    weights: Floats
-    n_training: int
+    X: Floats  #: (n_rows, n_features)
+    y: Floats  #: (n_rows,)
+    weights: Floats  #: (n_rows,)
+    n_training: int  #: number of rows of the training set; all rows if there is no validation set
+    #: X, y and weights without repetitions, if integer weights were expanded to repeated rows
     distinct: tuple[Floats, Floats, Floats] | None = None
 
     @classmethod
-    def from_arrays(cls, X: Floats, y: Floats, weights: Floats | None = None, seed: int = 0) -> TrainingData:
+    def from_arrays(cls, X: Floats, y: Floats, weights: Floats | None = None, seed: int = 0) -> Self:
         """Merge equal rows, and draw the validation set by `seed`, never one of two rows with the same features."""
         rows = deduplicated(X, y, weights)
         mask = validation_mask(rows, seed)
-        order = np.concatenate([np.flatnonzero(~mask), np.flatnonzero(mask)])
-        in_order = not mask.any()
-        values = np.ones(len(rows.y)) if rows.weights is None else rows.weights
-        return cls(
-            np.ascontiguousarray(rows.X if in_order else rows.X[order]),
-            rows.y if in_order else rows.y[order],
-            values if in_order else values[order],
-            int(np.count_nonzero(~mask)),
-            rows.distinct,
-        )
+        arrays = [rows.X, rows.y, np.ones(len(rows.y)) if rows.weights is None else rows.weights]
+        if mask.any():
+            order = np.concatenate([np.flatnonzero(~mask), np.flatnonzero(mask)])
+            arrays = [array[order] for array in arrays]
+        X, y, weights = arrays
+        return cls(np.ascontiguousarray(X), y, weights, int(np.count_nonzero(~mask)), rows.distinct)
 
     @property
     def n_rows(self) -> int:
@@ -78,22 +62,19 @@ class TrainingData:
     def n_validation(self) -> int:
         return self.n_rows - self.n_training
 
-    def training_only(self) -> TrainingData:
+    def training_only(self) -> Self:
         """The training set, without a validation set; no copies."""
         rows = self.training
-        return TrainingData(self.X[rows], self.y[rows], self.weights[rows], self.n_training)
+        return replace(self, X=self.X[rows], y=self.y[rows], weights=self.weights[rows], distinct=None)
 
-    def sample(self, most: int, seed: int) -> TrainingData:
+    def sample(self, most: int, seed: int) -> Self:
         """A random sample of at most `most` rows from both sets."""
         if self.n_rows <= most:
             return self
         drawn = np.sort(np.random.default_rng([seed, SAMPLE_STREAM]).permutation(self.n_rows)[:most])
         n_training = int(np.count_nonzero(drawn < self.n_training))
-        return TrainingData(self.X[drawn], self.y[drawn], self.weights[drawn], n_training)
-
-    def with_target(self, y: Floats, weights: Floats) -> TrainingData:
-        """The same rows with another target and other weights."""
-        return replace(self, y=y, weights=weights, distinct=None)
+        X, y, weights = self.X[drawn], self.y[drawn], self.weights[drawn]
+        return replace(self, X=X, y=y, weights=weights, n_training=n_training, distinct=None)
 
     @property
     def without_repetitions(self) -> tuple[Floats, Floats, Floats]:
@@ -117,5 +98,4 @@ def validation_mask(rows: Deduplicated, seed: int) -> NDArray[np.bool_]:
     order = np.random.default_rng([seed, SPLIT_STREAM]).permutation(len(sizes))
     taken = np.zeros(len(sizes), dtype=bool)
     taken[order[np.cumsum(sizes[order]) <= most]] = True
-    mask: NDArray[np.bool_] = taken[group]
-    return mask
+    return np.asarray(taken[group])

@@ -3,20 +3,13 @@
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from fouriertree.engine.base import Batch, Engine, Floats, InnerProducts, Rows
-from fouriertree.engine.compiled import CompiledEngine
-from fouriertree.engine.reference import ReferenceEngine
+from .base import Batch, Engine, Floats, InnerProducts, Rows
+from .compiled import CompiledEngine
+from .reference import ReferenceEngine
 
 __all__ = [
-    "CompiledEngine",
-    "Engine",
-    "InnerProducts",
-    "ReferenceEngine",
-    "Rows",
-    "evaluate",
-    "inner_products",
-    "make_engine",
-]
+    "CompiledEngine", "Engine", "InnerProducts", "ReferenceEngine", "Rows", "evaluate", "inner_products", "make_engine",
+]  # fmt: skip
 
 
 def make_engine(name: str = "compiled", dtype: DTypeLike = np.float64, n_jobs: int = 1) -> Engine:

@@ -1,10 +1,11 @@
 """The protocol of engines, and checks of their arguments."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fouriertree.expr import Expression, Programs
 
@@ -31,6 +32,7 @@ class InnerProducts(NamedTuple):
     finite: NDArray[np.bool_]
 
 
+@dataclass(frozen=True)
 class Rows:
     """Data in the layout of an engine; made by `Engine.prepare`, for many calls."""
 
@@ -44,54 +46,41 @@ class Engine(Protocol):
 
     def prepare(self, X: ArrayLike, weights: ArrayLike | None = None) -> Rows:
         """X (n_rows, n_features) and weights (n_rows,) in the layout of the engine."""
-        ...
 
     def evaluate(self, expressions: Batch, X: ArrayLike | Rows) -> Floats:
         """Values of every expression on every row: (n_expressions, n_rows)."""
-        ...
 
     def inner_products(
         self, expressions: Batch, X: ArrayLike | Rows, R: ArrayLike, weights: ArrayLike | None = None
     ) -> InnerProducts:
         """Weighted ⟨v, v⟩ and ⟨v, r_j⟩ of every expression v and every column r_j of R (n_rows, n_targets)."""
-        ...
 
 
-def check_rows(
-    X: ArrayLike | Rows, kind: type[R], dtype: DTypeLike, weights: ArrayLike | None = None
-) -> R | None:
-    """X if this engine prepared it, None if it is plain data; TypeError if another engine prepared it."""
+def prepared(engine: Any, kind: type[R], X: ArrayLike | Rows, weights: ArrayLike | None = None) -> R:
+    """Plain data in the layout of the engine, or X if this engine prepared it; TypeError if another one did."""
     if not isinstance(X, Rows):
-        return None
-    if not isinstance(X, kind) or X.dtype != np.dtype(dtype):
-        expected = f"{kind.__name__} of {np.dtype(dtype).name}"
+        rows: R = engine.prepare(X, weights)
+        return rows
+    if not isinstance(X, kind) or X.dtype != np.dtype(engine.dtype):
+        expected = f"{kind.__name__} of {np.dtype(engine.dtype).name}"
         raise TypeError(f"these rows were prepared by another engine; expected {expected}")
     if weights is not None:
         raise ValueError("prepared rows have their weights already; give weights to prepare()")
     return X
 
 
-def as_programs(expressions: Batch) -> Programs:
-    return expressions if isinstance(expressions, Programs) else Programs.pack(expressions)
-
-
-def check_matrix(X: ArrayLike) -> NDArray[np.float64]:
-    """A copy of X (n_rows, n_features) as float64."""
+def check_data(X: ArrayLike, weights: ArrayLike | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Copies of X (n_rows, n_features) and of the weights (n_rows,), 1 by default, as float64."""
     matrix = np.array(X, dtype=np.float64)
     if matrix.ndim != 2:
         raise ValueError(f"X must be two-dimensional (rows, features); got {matrix.ndim} dimension(s)")
-    if matrix.shape[0] == 0:
+    n_rows = len(matrix)
+    if n_rows == 0:
         raise ValueError("X has no rows")
-    return matrix
-
-
-def check_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
-    if weights is None:
-        return np.ones(n_rows)
-    vector = np.array(weights, dtype=np.float64)
+    vector = np.ones(n_rows) if weights is None else np.array(weights, dtype=np.float64)
     if vector.shape != (n_rows,):
         raise ValueError(f"weights must have one entry per row, {n_rows}; got shape {vector.shape}")
-    return vector
+    return matrix, vector
 
 
 def check_targets(R: ArrayLike, n_rows: int) -> NDArray[np.float64]:
@@ -104,9 +93,10 @@ def check_targets(R: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     return targets
 
 
-def check_columns(programs: Programs, n_columns: int) -> None:
-    """Raise ValueError for missing features: compiled code would read beyond the data."""
-    if programs.n_columns > n_columns:
-        raise ValueError(
-            f"an expression uses feature x{programs.n_columns - 1}, but X has {n_columns} feature(s)"
-        )
+def as_programs(expressions: Batch, n_columns: int | None = None) -> Programs:
+    """Packed expressions; ValueError for missing features: compiled code would read beyond the data."""
+    programs = expressions if isinstance(expressions, Programs) else Programs.pack(expressions)
+    if n_columns is not None and programs.n_columns > n_columns:
+        last = programs.n_columns - 1
+        raise ValueError(f"an expression uses feature x{last}, but X has {n_columns} feature(s)")
+    return programs

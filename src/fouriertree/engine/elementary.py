@@ -4,13 +4,14 @@ Each function reduces its argument to a short interval and evaluates one polynom
 NaN, zeros and subnormals are treated as in NumPy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
-from fouriertree.engine import coefficients as c
-from fouriertree.engine.lanes import FLOAT64, Format, Lanes, call_scalar
+from llvmlite import ir
+from numba.core import cgutils
+
+from . import coefficients as c
+from .lanes import FLOAT64, INT32, Format, Lanes
 
 # pi/2 = the sum of these parts.  With one rounding per fma, x − n·part is accurate to the last bit.
 PI_2_PARTS = {
@@ -26,7 +27,7 @@ LN2_PARTS = {
 TRIG_LIMIT = {"f64": 1.0e9, "f32": 1.0e5}
 TWO_OVER_PI = 0.6366197723675814
 LOG2_E = 1.4426950408889634
-PI_2_HIGH, PI_2_LOW = 1.5707963267948966, 6.123233995736766e-17
+PI_2_HIGH, PI_2_LOW, _ = PI_2_PARTS["f64"]
 
 
 def polynomial(name: str, fmt: Format) -> tuple[float, ...]:
@@ -34,12 +35,15 @@ def polynomial(name: str, fmt: Format) -> tuple[float, ...]:
     return coefficients
 
 
-def guarded(x: Lanes, outside: Lanes, fast: Callable[[Lanes], Lanes], symbol: str) -> Lanes:
-    """fast(x), or the C library's `symbol` for the whole vector if any lane lies `outside`."""
-    builder = x.builder
+def guarded(x: Lanes, fast: Callable[[Lanes], Lanes], symbol: str) -> Lanes:
+    """fast(x), or the C library's `symbol` for the whole vector if any lane is beyond the limit of the reduction."""
+    builder, size = x.builder, x.absolute()
+    # Infinities and NaN need no C library: the polynomial gives NaN.
+    finite = size.compare("<", float("inf"))
+    outside = finite.iand(size.compare(">", TRIG_LIMIT[x.format.suffix]))
     with builder.if_else(outside.any(), likely=False) as (rare, common):
         with rare:
-            slow = call_scalar(builder, x.format, symbol, [x.value])
+            slow = library(symbol, x).value
             rare_block = builder.block
         with common:
             quick = fast(x).value
@@ -47,7 +51,7 @@ def guarded(x: Lanes, outside: Lanes, fast: Callable[[Lanes], Lanes], symbol: st
     phi = builder.phi(x.format.vector)
     phi.add_incoming(slow, rare_block)
     phi.add_incoming(quick, common_block)
-    return Lanes(builder, x.format, phi)
+    return x.wrap(phi)
 
 
 def reduce_quadrant(x: Lanes) -> tuple[Lanes, Lanes]:
@@ -82,24 +86,16 @@ def sine_shifted(x: Lanes, shift: Any) -> Lanes:
     return value.bits().ixor(sign).from_bits()
 
 
-def beyond_reduction(x: Lanes) -> Lanes:
-    # Infinities and NaN need no C library: the polynomial gives NaN.
-    size = x.absolute()
-    finite = size.compare("<", float("inf"))
-    large = size.compare(">", TRIG_LIMIT[x.format.suffix])
-    return Lanes(x.builder, x.format, x.builder.and_(finite.value, large.value))
-
-
 def sin(x: Lanes) -> Lanes:
-    return guarded(x, beyond_reduction(x), lambda v: sine_shifted(v, 0), "sin")
+    return guarded(x, lambda v: sine_shifted(v, 0), "sin")
 
 
 def cos(x: Lanes) -> Lanes:
-    return guarded(x, beyond_reduction(x), lambda v: sine_shifted(v, 1), "cos")
+    return guarded(x, lambda v: sine_shifted(v, 1), "cos")
 
 
 def tan(x: Lanes) -> Lanes:
-    return guarded(x, beyond_reduction(x), fast_tan, "tan")
+    return guarded(x, fast_tan, "tan")
 
 
 def fast_tan(x: Lanes) -> Lanes:
@@ -197,11 +193,6 @@ def atan(x: Lanes) -> Lanes:
     return x.is_nan().where(x, atan_positive(x.absolute()).with_sign_of(x))
 
 
-def asin_polynomial(r: Lanes, z: Lanes) -> Lanes:
-    """asin(r) for 0 ≤ r ≤ ½, with z = r²."""
-    return (r * z).fma(z.horner(polynomial("ASIN", r.format)), r)
-
-
 def asin_acos_parts(x: Lanes) -> tuple[Lanes, Lanes]:
     """(mask |x| > ½, asin of the reduced argument)."""
     size = x.absolute()
@@ -209,7 +200,7 @@ def asin_acos_parts(x: Lanes) -> tuple[Lanes, Lanes]:
     z_large = (1.0 - size) * 0.5
     z = large.where(z_large, size * size)
     r = large.where(z_large.sqrt(), size)
-    return large, asin_polynomial(r, z)
+    return large, (r * z).fma(z.horner(polynomial("ASIN", x.format)), r)
 
 
 def asin(x: Lanes) -> Lanes:
@@ -230,5 +221,14 @@ def acos(x: Lanes) -> Lanes:
 
 def library(symbol: str, *arguments: Lanes) -> Lanes:
     """The C library's float64 function `symbol`, lane by lane: slow and accurate."""
-    x = arguments[0]
-    return Lanes(x.builder, x.format, call_scalar(x.builder, x.format, symbol, [y.value for y in arguments]))
+    x, double = arguments[0], ir.DoubleType()
+    builder = x.builder
+    function_type = ir.FunctionType(double, [double] * len(arguments))
+    function = cgutils.get_or_insert_function(builder.module, function_type, symbol)
+    result = ir.Constant(x.format.vector, ir.Undefined)
+    for i in range(x.format.lanes):
+        index = ir.Constant(INT32, i)
+        lanes = [builder.fpext(builder.extract_element(y.value, index), double) for y in arguments]
+        value = builder.fptrunc(builder.call(function, lanes), x.format.scalar)
+        result = builder.insert_element(result, value, index)
+    return x.wrap(result)

@@ -1,17 +1,16 @@
 """The interpreter: one postfix program on one block of rows, compiled once for float64 and once for float32."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from numba import cfunc
 
 from fouriertree.compiling import announced, with_cache
-from fouriertree.engine.kernels import apply_operator
-from fouriertree.engine.memory import VECTOR_BYTES, read_float64, read_int32, read_int64, splat, write_int64
 from fouriertree.expr.catalogue import CATALOGUE
 from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
+
+from .intrinsics import VECTOR_BYTES, apply_operator, read_float64, read_int32, read_int64, splat, write_int64
 
 #: bit o is set if the built-in operator o takes two arguments
 BINARY_MASK = sum(1 << row.opcode for row in CATALOGUE.values() if row.arity == 2)
@@ -62,32 +61,25 @@ def interpret(
     return int(read_int64(scratch, 0) + read_int64(steps, 0))
 
 
-@cache
-def interpreter_address(dtype: str) -> int:
-    """Address of the interpreter compiled for "float64" or "float32"."""
-    operands = ", ".join(["int64"] * 10)
-    with announced(f"compiling the {dtype} interpreter for this processor"):
-        compiled = with_cache(cfunc, f"int64({dtype}, {operands})", error_model="numpy")(interpret)
-    _keep_alive.append(compiled)
-    return int(compiled.address)
-
-
 def apply_to_columns(kind: Any, opcode: Any, out: int, a: int, b: int, n: int, users: int) -> None:
     """One operator on n vectors of columns; unary operators ignore b."""
     apply_operator(kind, opcode, out, a, 1, b, 1, n, users)
 
 
+# The machine code of a cfunc is freed with its object, which the cache keeps.
 @cache
+def compiled(function: Callable[..., Any], signature: str, what: str) -> Any:
+    with announced(f"compiling the {what} for this processor"):
+        return with_cache(cfunc, signature, error_model="numpy")(function)
+
+
+def interpreter_address(dtype: str) -> int:
+    """Address of the interpreter compiled for "float64" or "float32"."""
+    signature = f"int64({dtype}, {', '.join(['int64'] * 10)})"
+    return int(compiled(interpret, signature, f"{dtype} interpreter").address)
+
+
 def operator_address(dtype: str) -> int:
     """Address of `apply_to_columns` compiled for "float64" or "float32"."""
-    operands = ", ".join(["int64"] * 5)
-    with announced(f"compiling the {dtype} operators for this processor"):
-        compiled = with_cache(cfunc, f"void({dtype}, int32, {operands})", error_model="numpy")(
-            apply_to_columns
-        )
-    _keep_alive.append(compiled)
-    return int(compiled.address)
-
-
-# The machine code of a cfunc is freed with its object.
-_keep_alive: list[Any] = []
+    signature = f"void({dtype}, int32, {', '.join(['int64'] * 5)})"
+    return int(compiled(apply_to_columns, signature, f"{dtype} operators").address)

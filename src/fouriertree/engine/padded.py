@@ -1,17 +1,13 @@
-"""Linear algebra on padded vectors, for kernels: projections, triangular systems, damped steps.
-
-Rows are padded to whole vectors as in `CompiledEngine.prepare`: padding repeats the last row with weight 0.
-"""
-
-from __future__ import annotations
+"""Linear algebra on padded rows (`CompiledRows`), for kernels: projections, triangular systems, damped steps."""
 
 from typing import Any
 
 import numpy as np
 
 from fouriertree.compiling import kernel
-from fouriertree.engine.lanes import FLOAT64
-from fouriertree.engine.sums import dot
+
+from .intrinsics import dot
+from .lanes import FLOAT64
 
 LANES = FLOAT64.lanes
 #: a term whose part orthogonal to the terms before it is relatively smaller has coefficient 0
@@ -42,13 +38,6 @@ def scale(u: Any, factor: float) -> None:
     """u *= factor"""
     for i in range(len(u)):
         u[i] *= factor
-
-
-@kernel
-def put(target: Any, places: Any, values: Any) -> None:
-    """target[places] = values"""
-    for i in range(len(places)):
-        target[places[i]] = values[i]
 
 
 @kernel

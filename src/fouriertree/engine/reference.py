@@ -1,32 +1,18 @@
 """The reference engine: NumPy, one operator at a time.  It defines the values of every other engine."""
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from fouriertree.engine.base import (
-    Batch,
-    Floats,
-    InnerProducts,
-    Rows,
-    as_programs,
-    check_columns,
-    check_matrix,
-    check_rows,
-    check_targets,
-    check_weights,
-)
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST, VAR
+
+from .base import Batch, Floats, InnerProducts, Rows, as_programs, check_data, check_targets, prepared
 
 
 @dataclass(frozen=True)
 class ReferenceRows(Rows):
-    n_rows: int
-    n_columns: int
-    dtype: np.dtype[np.floating]
     X: Floats
     weights: NDArray[np.float64]
 
@@ -51,17 +37,16 @@ class ReferenceEngine:
 
     def prepare(self, X: ArrayLike, weights: ArrayLike | None = None) -> ReferenceRows:
         """X and weights in the layout of this engine, for many calls on the same data."""
-        matrix = check_matrix(X)
-        n_rows, n_columns = matrix.shape
+        matrix, weight = check_data(X, weights)
         with np.errstate(over="ignore"):
             X = matrix.astype(self.dtype)
-        return ReferenceRows(n_rows, n_columns, X.dtype, X, check_weights(weights, n_rows))
+        n_rows, n_columns = matrix.shape
+        return ReferenceRows(n_rows, n_columns, X.dtype, X, weight)
 
     def evaluate(self, expressions: Batch, X: ArrayLike | Rows) -> Floats:
         """Values of every expression on every row: (n_expressions, n_rows)."""
-        rows = check_rows(X, ReferenceRows, self.dtype) or self.prepare(cast(ArrayLike, X))
-        programs = as_programs(expressions)
-        check_columns(programs, rows.n_columns)
+        rows = prepared(self, ReferenceRows, X)
+        programs = as_programs(expressions, rows.n_columns)
         out = np.empty((len(programs), rows.n_rows), self.dtype)
         for i, expression in enumerate(programs):
             out[i] = run_program(expression, rows.X)
@@ -71,8 +56,7 @@ class ReferenceEngine:
         self, expressions: Batch, X: ArrayLike | Rows, R: ArrayLike, weights: ArrayLike | None = None
     ) -> InnerProducts:
         """Weighted ⟨v, v⟩ and ⟨v, r_j⟩ of every expression v and every column r_j of R (n_rows, n_targets)."""
-        rows = check_rows(X, ReferenceRows, self.dtype, weights)
-        rows = rows or self.prepare(cast(ArrayLike, X), weights)
+        rows = prepared(self, ReferenceRows, X, weights)
         targets = check_targets(R, rows.n_rows)
         values = self.evaluate(expressions, rows).astype(np.float64)
         finite: NDArray[np.bool_] = np.asarray(np.isfinite(values).all(axis=1))

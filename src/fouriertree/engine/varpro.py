@@ -6,25 +6,16 @@ Jacobian −P⊥·(∂Φ/∂θ)·c, up to a part that vanishes with the residual
 All rows are weighted by √w.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fouriertree.compiling import kernel
-from fouriertree.engine.gradients import expand, record, workspace
-from fouriertree.engine.memory import next_number
-from fouriertree.engine.padded import (
-    add_multiple,
-    copy,
-    damped_step,
-    inner,
-    project,
-    put,
-    scale,
-    triangularise,
-)
+
+from .gradients import expand, workspace
+from .intrinsics import next_number
+from .padded import add_multiple, copy, damped_step, inner, project, scale, triangularise
+from .tape import record
 
 #: a constant is fixed if its derivative is in the span of the terms, up to this relative part
 SPAN_TOLERANCE = 1e-10
@@ -116,9 +107,8 @@ def fit_model(
     tape = record(op, arg, free, start, count)
     slot, k, p, m = tape.slot, len(start), len(tape.slot), len(y)
     W = workspace(tape.n_places, m)
-    Phi, Q, R, norms, c, r = (
-        np.empty((k, m)), np.empty((k, m)), np.empty((k, k)), np.empty(k), np.empty(k), np.empty(m),
-    )  # fmt: skip
+    Phi, Q, R = np.empty((k, m)), np.empty((k, m)), np.empty((k, k))
+    norms, c, r = np.empty(k), np.empty(k), np.empty(m)
     slopes = Slopes(np.empty((p, m)), np.empty(p), np.empty((p, p)), np.empty(p), np.empty(p), np.empty(p))
     rounding, near_rounding = ROUNDING * inner(y, y), NEAR_ROUNDING * inner(y, y)
     loss, tried, promised = np.inf, 0, np.inf
@@ -140,7 +130,8 @@ def fit_model(
         else:
             done = loss == np.inf or loss <= near_rounding
             if tried > 0:
-                put(const, slot, slopes.old)
+                for i in range(p):
+                    const[slot[i]] = slopes.old[i]
             damping *= growth
             growth *= 2.0
         if done or p == 0 or tried == iterations:

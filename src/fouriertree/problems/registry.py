@@ -1,22 +1,16 @@
 """Problems by name: those of the paper, and user-defined ones."""
 
-from __future__ import annotations
-
 import re
 
 from fouriertree.errors import listed
-from fouriertree.problems.conventional import CONVENTIONAL, Benchmark
-from fouriertree.problems.large_scale_polynomial import LargeScalePolynomial
+from fouriertree.problems.benchmarks import CONVENTIONAL, Benchmark, LargeScalePolynomial
 
 Registered = Benchmark | LargeScalePolynomial
 
-#: degrees of the paper's large-scale polynomials
-LSP_DEGREES = (10, 100)
-LSP_NAME = re.compile(r"lsp(\d+)")
-
+#: with the degrees of the paper's large-scale polynomials
 _PROBLEMS: dict[str, Registered] = {
     **CONVENTIONAL,
-    **{f"lsp{degree}": LargeScalePolynomial(degree) for degree in LSP_DEGREES},
+    **{f"lsp{degree}": LargeScalePolynomial(degree) for degree in (10, 100)},
 }
 
 
@@ -36,7 +30,14 @@ def register_problem(problem: Registered, name: str | None = None, replace: bool
         raise ValueError("this problem has no name; pass one: register_problem(problem, name=…)")
     if key in _PROBLEMS and not replace:
         raise ValueError(f"{key!r} is registered already; choose another name, or pass replace=True")
-    _check(problem)
+    a, b = problem.interval if isinstance(problem, Benchmark) else (problem.a, problem.b)
+    if not a < b:
+        raise ValueError(f"the interval must have a < b; got a = {a}, b = {b}")
+    if isinstance(problem, Benchmark):
+        if problem.n_points < 1:
+            raise ValueError(f"a problem needs at least one point; got n_points = {problem.n_points}")
+        if (last := max(problem.expression.columns, default=0)) > 0:
+            raise ValueError(f"the formula must use x0 only; {problem.formula!r} uses x{last}")
     _PROBLEMS[key] = problem
     return problem
 
@@ -59,7 +60,7 @@ def get_problem(name: str) -> Registered:
     """
     if name in _PROBLEMS:
         return _PROBLEMS[name]
-    if degree := LSP_NAME.fullmatch(name):
+    if degree := re.fullmatch(r"lsp(\d+)", name):
         return LargeScalePolynomial(int(degree[1]))
     raise ValueError(
         f"unknown problem {name!r}; add it with register_problem(...), or use {listed(_PROBLEMS)}"
@@ -93,15 +94,3 @@ def domain_of(problem: Registered) -> str:
     if isinstance(problem, Benchmark):
         return "{} points from U({:g}, {:g})".format(problem.n_points, *problem.interval)
     return f"all of [{problem.a:g}, {problem.b:g}]"
-
-
-def _check(problem: Registered) -> None:
-    """ValueError for a problem with an invalid interval, number of points or formula."""
-    a, b = problem.interval if isinstance(problem, Benchmark) else (problem.a, problem.b)
-    if not a < b:
-        raise ValueError(f"the interval must have a < b; got a = {a}, b = {b}")
-    if isinstance(problem, Benchmark):
-        if problem.n_points < 1:
-            raise ValueError(f"a problem needs at least one point; got n_points = {problem.n_points}")
-        if (last := max(problem.expression.columns, default=0)) > 0:
-            raise ValueError(f"the formula must use x0 only; {problem.formula!r} uses x{last}")

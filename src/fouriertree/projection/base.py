@@ -3,8 +3,6 @@
 Elements and target are coordinate vectors of a Hilbert space, float64[n], so that inner products are dot products.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Protocol

@@ -4,8 +4,6 @@ Antonov, Kalkreuth, Yang, Bäck, van Stein, Kononova: A Functional Analysis Appr
 GECCO 2024.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -75,34 +73,27 @@ class _Fit(NamedTuple):
 _SAVED = _Fit._fields[:-1]
 
 
+def _fit(gram: Matrix, inverse: Matrix, moments: Vector, coefficients: Vector, residual: Vector) -> _Fit:
+    loss = float(residual @ residual)
+    return _Fit(gram, inverse, moments, frozen(coefficients), frozen(residual), loss)
+
+
 class _GramSVDProjection(Projection):
     """Elements (k, n), their Gram matrix and its inverse (k, k), and the moments ⟨F, v_i⟩ (k,)."""
+
+    # Attributes, in place of the properties of the contract; `_set` assigns them.
+    size, loss, residual, coefficients = 0, 0.0, np.empty(0), np.empty(0)
 
     def __init__(self, eps1: float, target: Vector) -> None:
         self._eps1 = eps1
         self._target = target
         # Row i is element i; rows beyond the size are spare capacity.
         self._elements = np.empty((8, target.size))
-        none = np.empty(0)
-        self._fit = _Fit(
-            np.empty((0, 0)), np.empty((0, 0)), none, frozen(none.copy()), target, _squared_norm(target)
-        )
+        self._set(_fit(np.empty((0, 0)), np.empty((0, 0)), np.empty(0), np.empty(0), target))
 
-    @property
-    def size(self) -> int:
-        return len(self._fit.moments)
-
-    @property
-    def coefficients(self) -> Vector:
-        return self._fit.coefficients
-
-    @property
-    def residual(self) -> Vector:
-        return self._fit.residual
-
-    @property
-    def loss(self) -> float:
-        return self._fit.loss
+    def _set(self, fit: _Fit) -> None:
+        self._fit, self.size = fit, len(fit.moments)
+        self.coefficients, self.residual, self.loss = fit.coefficients, fit.residual, fit.loss
 
     @property
     def condition(self) -> float:
@@ -120,7 +111,7 @@ class _GramSVDProjection(Projection):
             return False
         self._reserve(self.size + 1)
         self._elements[self.size] = vector
-        self._fit = fit
+        self._set(fit)
         return True
 
     def drop(self, i: int) -> None:
@@ -132,9 +123,7 @@ class _GramSVDProjection(Projection):
         coefficients = inverse @ moments
         self._elements[i:k] = self._elements[i + 1 : k + 1].copy()
         residual = self._target - coefficients @ self._elements[:k]
-        self._fit = _Fit(
-            gram, inverse, moments, frozen(coefficients), frozen(residual), _squared_norm(residual)
-        )
+        self._set(_fit(gram, inverse, moments, coefficients, residual))
 
     def coefficients_of_prefix(self, j: int) -> Vector:
         check_prefix(j, self.size)
@@ -147,13 +136,10 @@ class _GramSVDProjection(Projection):
         return {"target": self._target.copy(), "elements": self._elements[: self.size].copy(), **arrays}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        arrays = [np.array(state[name], dtype=np.float64) for name in _SAVED]
-        gram, inverse, moments, coefficients, residual = arrays
-        self._reserve(len(moments))
-        self._elements[: len(moments)] = state["elements"]
-        self._fit = _Fit(
-            gram, inverse, moments, frozen(coefficients), frozen(residual), _squared_norm(residual)
-        )
+        fit = _fit(*(np.array(state[name], dtype=np.float64) for name in _SAVED))
+        self._reserve(len(fit.moments))
+        self._elements[: len(fit.moments)] = state["elements"]
+        self._set(fit)
 
     def _attempt(self, v: Vector) -> _Fit | None:
         """The projection with `v` added, or None if the Gram matrix fails the check."""
@@ -176,10 +162,8 @@ class _GramSVDProjection(Projection):
             moments = np.append(self._fit.moments, self._target @ v)
             coefficients = inverse @ moments
             residual = self._target - coefficients[:k] @ elements - coefficients[k] * v
-            loss = _squared_norm(residual)
-        if not np.isfinite(loss):
-            return None
-        return _Fit(gram, inverse, moments, frozen(coefficients), frozen(residual), loss)
+            fit = _fit(gram, inverse, moments, coefficients, residual)
+        return fit if np.isfinite(fit.loss) else None
 
     def _reserve(self, size: int) -> None:
         while size > len(self._elements):
@@ -189,8 +173,7 @@ class _GramSVDProjection(Projection):
 def _svd_inverse(gram: Matrix) -> Matrix:
     """V · diag(1/s) · Uᵀ for G = U · diag(s) · Vᵀ: (k, k), without a cut-off for small singular values."""
     U, s, Vt = np.linalg.svd(gram)
-    inverse: Matrix = (Vt.T / s) @ U.T
-    return inverse
+    return np.asarray((Vt.T / s) @ U.T)
 
 
 def _is_identity(product: Matrix, atol: float) -> bool:
@@ -198,7 +181,3 @@ def _is_identity(product: Matrix, atol: float) -> bool:
     identity = np.eye(len(product))
     # NaN compares as False and is rejected.
     return bool((np.abs(product - identity) <= atol + _RTOL * identity).all())
-
-
-def _squared_norm(v: Vector) -> float:
-    return float(v @ v)

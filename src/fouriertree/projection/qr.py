@@ -4,8 +4,6 @@ With A = QR, adding v decreases the loss by exactly ⟨r, w⟩²/‖w‖², wher
 columns of Q.  A itself is factored and not its Gram matrix G, since cond(G) = cond(A)².
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -73,10 +71,12 @@ class _Direction(NamedTuple):
 class _QRProjection(Projection):
     """A · diag(2^−exponents) = QR for the elements A (n, k), with the moments Qᵀy (k,) and the residual (n,)."""
 
+    # Attributes, in place of the properties of the contract.
+    size, loss, residual = 0, 0.0, np.empty(0)
+
     def __init__(self, rank_tolerance: float, target: Vector) -> None:
         self._rank_tolerance = rank_tolerance
         self._target = target
-        self._size = 0
         self._coefficients: Vector | None = None
         # Columns beyond the size are spare capacity; Fortran order makes columns contiguous.
         self._Q = np.empty((target.size, 8), order="F")
@@ -86,73 +86,58 @@ class _QRProjection(Projection):
         self._set_residual(target)
 
     @property
-    def size(self) -> int:
-        return self._size
-
-    @property
     def coefficients(self) -> Vector:
         if self._coefficients is None:
-            self._coefficients = frozen(self.coefficients_of_prefix(self._size))
+            self._coefficients = frozen(self.coefficients_of_prefix(self.size))
         return self._coefficients
 
     @property
-    def residual(self) -> Vector:
-        return self._residual
-
-    @property
-    def loss(self) -> float:
-        return self._loss
-
-    @property
     def basis(self) -> Matrix | None:
-        view = self._Q[:, : self._size]
-        view.flags.writeable = False
-        return view
+        return frozen(self._Q[:, : self.size])
 
     @property
     def condition(self) -> float:
-        if self._size == 0:
+        k = self.size
+        if k == 0:
             return 1.0
-        k = self._size
         with np.errstate(over="ignore"):
-            condition = np.linalg.cond(np.ldexp(self._R[:k, :k], self._exponents[:k]))
-            return float(np.square(condition))
+            return float(np.square(np.linalg.cond(np.ldexp(self._R[:k, :k], self._exponents[:k]))))
 
     def gain(self, v: ArrayLike) -> float:
         direction = self._direction(as_element(v, self._target.size))
-        return 0.0 if direction is None else float(direction.unit @ self._residual) ** 2
+        return 0.0 if direction is None else float(direction.unit @ self.residual) ** 2
 
     def gains(self, V: ArrayLike) -> Vector:
         U, usable = _scaled_rows(np.asarray(V, dtype=np.float64))
-        Q = self._Q[:, : self._size]
+        Q = self._Q[:, : self.size]
         norms = np.einsum("ij,ij->i", U, U)
         W = U - (U @ Q) @ Q.T
         W -= (W @ Q) @ Q.T
         orthogonal_norms = np.einsum("ij,ij->i", W, W)
         usable &= orthogonal_norms > self._rank_tolerance**2 * norms
         gains = np.zeros(len(U))
-        np.divide(np.square(W @ self._residual), orthogonal_norms, out=gains, where=usable)
+        np.divide(np.square(W @ self.residual), orthogonal_norms, out=gains, where=usable)
         return gains
 
     def add(self, v: ArrayLike) -> bool:
         direction = self._direction(as_element(v, self._target.size))
         if direction is None:
             return False
-        k = self._size
+        k = self.size
         self._reserve(k + 1)
         self._Q[:, k] = direction.unit
         self._R[:k, k] = direction.components
         self._R[k, k] = direction.norm
         self._exponents[k] = direction.exponent
         # ⟨q, r⟩ = ⟨q, y⟩, without the cancellation that a large y would bring.
-        self._moments[k] = direction.unit @ self._residual
-        self._size = k + 1
-        self._set_residual(self._residual - self._moments[k] * direction.unit)
+        self._moments[k] = direction.unit @ self.residual
+        self.size = k + 1
+        self._set_residual(self.residual - self._moments[k] * direction.unit)
         return True
 
     def drop(self, i: int) -> None:
-        check_index(i, self._size)
-        k = self._size
+        check_index(i, self.size)
+        k = self.size
         Q, R, moments = self._Q, self._R, self._moments
         R[:k, i : k - 1] = R[:k, i + 1 : k].copy()
         R[:k, k - 1] = 0.0
@@ -167,26 +152,25 @@ class _QRProjection(Projection):
             moments[j : j + 2] = rotation @ moments[j : j + 2]
             Q[:, j : j + 2] = Q[:, j : j + 2] @ rotation.T
         # The last column of Q is now orthogonal to the remaining elements.
-        self._size = k - 1
-        self._set_residual(self._residual + moments[k - 1] * Q[:, k - 1])
+        self.size = k - 1
+        self._set_residual(self.residual + moments[k - 1] * Q[:, k - 1])
 
     def coefficients_of_prefix(self, j: int) -> Vector:
-        check_prefix(j, self._size)
+        check_prefix(j, self.size)
         if j == 0:
             return np.empty(0)
         scaled = solve_triangular(self._R[:j, :j], self._moments[:j], check_finite=False)
-        coefficients: Vector = np.ldexp(scaled, -self._exponents[:j])
-        return coefficients
+        return np.asarray(np.ldexp(scaled, -self._exponents[:j]))
 
     def state(self) -> State:
-        k = self._size
+        k = self.size
         return {
             "target": self._target.copy(),
             "Q": self._Q[:, :k].copy(order="F"),
             "R": self._R[:k, :k].copy(),
             "moments": self._moments[:k].copy(),
             "exponents": self._exponents[:k].copy(),
-            "residual": self._residual.copy(),
+            "residual": self.residual.copy(),
         }
 
     def _restore(self, state: Mapping[str, Any]) -> None:
@@ -196,7 +180,7 @@ class _QRProjection(Projection):
         self._R[:k, :k] = state["R"]
         self._moments[:k] = state["moments"]
         self._exponents[:k] = state["exponents"]
-        self._size = k
+        self.size = k
         self._set_residual(np.array(state["residual"], dtype=np.float64))
 
     def _direction(self, v: Vector) -> _Direction | None:
@@ -207,7 +191,7 @@ class _QRProjection(Projection):
         exponent = math.frexp(largest)[1]
         if abs(exponent) > _MAX_EXPONENT:
             return None
-        Q = self._Q[:, : self._size]
+        Q = self._Q[:, : self.size]
         scaled = v * math.ldexp(1.0, -exponent)
         components = scaled @ Q
         w = scaled - Q @ components
@@ -220,14 +204,14 @@ class _QRProjection(Projection):
         return _Direction(w / norm, norm, components + correction, exponent)
 
     def _set_residual(self, residual: Vector) -> None:
-        self._residual = frozen(residual)
-        self._loss = float(residual @ residual)
+        self.residual = frozen(residual)
+        self.loss = float(residual @ residual)
         self._coefficients = None
 
     def _reserve(self, size: int) -> None:
         while size > len(self._moments):
             capacity = 2 * len(self._moments)
-            k = self._size
+            k = self.size
             Q = np.empty((self._target.size, capacity), order="F")
             R = np.zeros((capacity, capacity))
             Q[:, :k], R[:k, :k] = self._Q[:, :k], self._R[:k, :k]

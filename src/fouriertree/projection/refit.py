@@ -1,8 +1,7 @@
 """Least-squares refits of the constants of one expression by Gauss–Newton steps from their current values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +37,7 @@ class ConstantFit:
         predicted, slopes = value_and_slopes(self.expression, self.X, self.free)
         return self.roots * (self.y - predicted), self.roots * slopes
 
-    def refitted(self) -> tuple[ConstantFit, float]:
+    def refitted(self) -> tuple[Self, float]:
         """The fit after Gauss–Newton steps that decrease the loss, and the loss relative to Σ w·y²."""
         best, (residual, slopes) = self, self.values()
         loss = float(residual @ residual)
@@ -65,7 +64,7 @@ class ConstantFit:
         e = self.expression
         return {int(e.children(int(i))[1]) for i in np.flatnonzero(e.op == POW)}
 
-    def with_constants(self, const: Floats) -> ConstantFit:
+    def with_constants(self, const: Floats) -> Self:
         e = self.expression
         return replace(self, expression=Expression.unchecked(e.op, e.arg, const, e.primitives))
 
@@ -94,8 +93,7 @@ def _solve(slopes: Floats, residual: Floats) -> Floats | None:
 
 def free_constants(expression: Expression) -> NDArray[np.bool_]:
     """Which tokens are constants that are fitted: all but 1."""
-    free: NDArray[np.bool_] = (expression.op == CONST) & (expression.const != 1.0)
-    return free
+    return np.asarray((expression.op == CONST) & (expression.const != 1.0))
 
 
 def refit_constants(expression: Expression, X: Floats, y: Floats, weights: Floats) -> Expression:

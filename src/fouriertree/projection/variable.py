@@ -4,24 +4,22 @@ y ≈ Σ_j c_j·e_j(x; θ): for fixed θ the optimal c is a linear projection, s
 minimized by Levenberg–Marquardt steps with exact derivatives.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from concurrent.futures import wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import chain
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fouriertree.compiling import announced
-from fouriertree.engine.compiled import CompiledEngine, thread_pool
+from fouriertree.engine.compiled import CompiledEngine, on_threads
 from fouriertree.engine.gradients import value_and_slopes
 from fouriertree.engine.interpreter import operator_address
 from fouriertree.engine.padded import project
 from fouriertree.engine.reference import ReferenceEngine
 from fouriertree.engine.varpro import fit_models
 from fouriertree.expr import Expression, Programs
-from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
+from fouriertree.expr.opcodes import CONST, USER_OPCODE_START
 
 from .base import Vector, as_element, as_target
 
@@ -51,7 +49,7 @@ class FitData:
     n_columns: int
 
     @classmethod
-    def prepare(cls, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None) -> FitData:
+    def prepare(cls, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None) -> Self:
         """X (n_rows, n_columns), y (n_rows,) and weights ≥ 0 (n_rows,), converted once for many fits."""
         rows = CompiledEngine().prepare(X, weights)
         target = as_element(as_target(y), rows.n_rows)
@@ -61,95 +59,6 @@ class FitData:
         weighted = np.zeros_like(root_weights)
         weighted[: rows.n_rows] = root_weights[: rows.n_rows] * target
         return cls(np.asarray(rows.columns, np.float64), root_weights, weighted, rows.n_columns)
-
-
-@dataclass(frozen=True, eq=False)
-class PackedModels:
-    """Models one after another: model i has the `terms[i]` terms from `first[i]` on.
-
-    `fit` changes `const` in place, at tokens CONST where `free` is true.  Arrays must be writable and contiguous.
-    """
-
-    op: NDArray[np.int32]
-    arg: NDArray[np.int32]
-    const: NDArray[np.float64]
-    free: Mask
-    start: NDArray[np.int64]  #: (n_terms,) first token of every term
-    count: NDArray[np.int64]  #: (n_terms,) number of its tokens
-    first: NDArray[np.int64]  #: (n_models,) first term of every model
-    terms: NDArray[np.int64]  #: (n_models,) number of its terms
-
-    @classmethod
-    def pack(
-        cls, models: Sequence[Sequence[Expression]], fixed: Sequence[Sequence[Mask | None]] | None = None
-    ) -> PackedModels:
-        """Pack models; `fixed[i][j]` masks the tokens of term j of model i whose constants are fixed."""
-        expressions = [e for model in models for e in model]
-        programs = Programs.pack(expressions)
-        free = np.ones(len(programs.op), np.bool_)
-        if fixed is not None:
-            masks = [mask for model in fixed for mask in model]
-            for begin, expression, mask in zip(programs.start, expressions, masks, strict=True):
-                if mask is not None:
-                    free[begin : begin + len(expression)] = ~_checked_mask(mask, expression)
-        terms = np.array([len(model) for model in models], np.int64)
-        return cls(
-            programs.op, programs.arg, programs.const.copy(), free, programs.start, programs.count,
-            np.cumsum(terms) - terms, terms,
-        )  # fmt: skip
-
-    @property
-    def n_columns(self) -> int:
-        """The models use features x0 to x(n_columns − 1) at most."""
-        return int(self.arg[self.op == VAR].max(initial=-1)) + 1
-
-    def with_user_operators(self) -> Mask:
-        """Which models contain a user-defined operator: (n_models,)."""
-        tokens = np.append(0, np.cumsum(self.op >= USER_OPCODE_START))
-        terms = np.append(0, np.cumsum(tokens[self.start + self.count] - tokens[self.start]))
-        return np.asarray(terms[self.first + self.terms] > terms[self.first])
-
-    def terms_of(self, i: int) -> slice:
-        """Indices of the terms of model i."""
-        return slice(int(self.first[i]), int(self.first[i] + self.terms[i]))
-
-    def expressions_of(self, i: int, model: Sequence[Expression]) -> tuple[Expression, ...]:
-        """The expressions of model i, passed as they were packed, with the current constants."""
-        begins = self.start[self.terms_of(i)]
-        return tuple(
-            Expression.unchecked(e.op, e.arg, self.const[begin : begin + len(e)].copy(), e.primitives)
-            for begin, e in zip(begins, model, strict=True)
-        )
-
-    def fit(
-        self, data: FitData, iterations: int = ITERATIONS, tolerance: float = TOLERANCE, n_jobs: int = 1
-    ) -> tuple[Vector, Vector, NDArray[np.int64]]:
-        """Coefficients (n_terms,), losses (n_models,) and steps tried (n_models,); `const` changes in place."""
-        if self.n_columns > data.n_columns:
-            raise ValueError(f"a model uses x{self.n_columns - 1}, but X has {data.n_columns} feature(s)")
-        if self.with_user_operators().any():
-            raise ValueError("user-defined operators have no compiled derivatives; use fit_constants")
-        coefficients, losses = np.full(len(self.start), np.nan), np.empty(len(self.first))
-        steps, counter = np.zeros(len(self.first), np.int64), np.zeros(1, np.int64)
-
-        def work() -> None:
-            fit_models(
-                operator_address("float64"), self.op, self.arg, self.const, self.free, self.start, self.count,
-                self.first, self.terms, data.columns, data.root_weights, data.y, iterations, tolerance, counter,
-                coefficients, losses, steps,
-            )  # fmt: skip
-
-        threads = min(CompiledEngine(n_jobs=n_jobs).n_threads, max(len(self.first), 1))
-        with announced("compiling the fit of constants for this processor"):
-            futures = [thread_pool().submit(work) for _ in range(threads - 1)]
-            try:
-                work()
-            finally:
-                # The threads write to memory that is freed as soon as an interrupt leaves this function.
-                wait(futures)
-            for future in futures:
-                future.result()
-        return coefficients, losses, steps
 
 
 def fit_constants(
@@ -179,24 +88,59 @@ def fit_constants(
         if y is None:
             raise ValueError("y is missing; pass X and y, or FitData.prepare(X, y)")
         X = FitData.prepare(X, y, weights)
-    packed = PackedModels.pack(models, fixed)
-    custom = packed.with_user_operators()
-    plain = replace(packed, first=packed.first[~custom], terms=packed.terms[~custom])
-    coefficients, losses, steps = plain.fit(X, iterations, tolerance, n_jobs)
+    expressions = list(chain.from_iterable(models))
+    programs = Programs.pack(expressions)
+    if programs.n_columns > X.n_columns:
+        raise ValueError(f"a model uses x{programs.n_columns - 1}, but X has {X.n_columns} feature(s)")
+    terms = np.array([len(model) for model in models], np.int64)
+    last = np.cumsum(terms)
+    first = last - terms  # model i has the terms from first[i] to last[i] − 1
+    plain = _without_user_operators(programs, first, last)
+    const, coefficients = programs.const.copy(), np.full(len(expressions), np.nan)
+    n_plain = int(plain.sum())
+    losses, steps, counter = np.empty(n_plain), np.zeros(n_plain, np.int64), np.zeros(1, np.int64)
+    arguments = (
+        operator_address("float64"), programs.op, programs.arg, const, _free(expressions, fixed), programs.start,
+        programs.count, first[plain], terms[plain], X.columns, X.root_weights, X.y, iterations, tolerance, counter,
+        coefficients, losses, steps,
+    )  # fmt: skip
+    threads = min(CompiledEngine(n_jobs=n_jobs).n_threads, max(len(losses), 1))
+    on_threads(lambda: fit_models(*arguments), threads, "fit of constants")
+    constants = np.split(const, programs.start[1:])
     polished = iter(zip(losses.tolist(), steps.tolist(), strict=True))
     return [
-        _unpolished(model, X)
-        if custom[i]
-        else Fitted(coefficients[packed.terms_of(i)], packed.expressions_of(i, model), *next(polished))
-        for i, model in enumerate(models)
+        Fitted(coefficients[lo:hi], _with_constants(model, constants[lo:hi]), *next(polished))
+        if fitted
+        else _unpolished(model, X)
+        for model, lo, hi, fitted in zip(models, first, last, plain, strict=True)
     ]
 
 
-def _checked_mask(mask: Mask, expression: Expression) -> Mask:
-    checked = np.asarray(mask, np.bool_)
-    if checked.shape != (len(expression),):
-        raise ValueError(f"a mask needs {len(expression)} entries, one per token; got {checked.shape}")
-    return checked
+def _without_user_operators(programs: Programs, first: NDArray[np.int64], last: NDArray[np.int64]) -> Mask:
+    """Which models have no user-defined operator: (n_models,); such operators have no compiled derivatives."""
+    bounds = np.append(programs.start, len(programs.op))
+    before = np.append(0, np.cumsum(programs.op >= USER_OPCODE_START))[bounds]
+    return np.asarray(before[last] == before[first])
+
+
+def _free(expressions: Sequence[Expression], fixed: Sequence[Sequence[Mask | None]] | None) -> Mask:
+    """Tokens that are not masked by `fixed`, of all terms of all models: (n_tokens,)."""
+    if fixed is None:
+        return np.ones(sum(map(len, expressions)), np.bool_)
+    parts = [np.ones(0, np.bool_)]
+    for e, mask in zip(expressions, chain.from_iterable(fixed), strict=True):
+        part = np.zeros(len(e), np.bool_) if mask is None else np.asarray(mask, np.bool_)
+        if part.shape != (len(e),):
+            raise ValueError(f"a mask needs {len(e)} entries, one per token; got {part.shape}")
+        parts.append(~part)
+    return np.concatenate(parts)
+
+
+def _with_constants(model: Sequence[Expression], constants: Sequence[Vector]) -> tuple[Expression, ...]:
+    return tuple(
+        Expression.unchecked(e.op, e.arg, const.copy(), e.primitives)
+        for e, const in zip(model, constants, strict=True)
+    )
 
 
 def _unpolished(model: Sequence[Expression], data: FitData) -> Fitted:

@@ -2,11 +2,10 @@
 
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Accepted, Event, Finished, Observer, Progress, Reported, StopSearch
-from fouriertree.search.ftg import ALL_TERMS, FTG, FTGState
+from fouriertree.search.ftg import ALL_TERMS, FTG, AbsoluteProduct, Cosine, FTGState, Relevance
 from fouriertree.search.gp import CanonicalGP, OnePlusLambda
 from fouriertree.search.hybrid import Hybrid, HybridState
 from fouriertree.search.loop import Resumable, Run, RunState, Search, run
-from fouriertree.search.relevance import AbsoluteProduct, Cosine, Relevance
 
 __all__ = [
     "ALL_TERMS", "FTG", "AbsoluteProduct", "Accepted", "Budget", "CanonicalGP", "Cosine", "Event", "FTGState",

@@ -1,7 +1,5 @@
 """Limits of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

@@ -4,24 +4,24 @@ Antonov, Kalkreuth, Yang, Bäck, van Stein, Kononova: A Functional Analysis Appr
 GECCO 2024, Algorithm 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fouriertree.criteria.description_length import approximate_length
+from fouriertree.criteria.code_lengths import approximate_length
 from fouriertree.expr import Expression, Programs
 from fouriertree.expr.generate import Generator, RampedHalfAndHalf
 from fouriertree.problems import Problem
 from fouriertree.projection import GramSVD, IncrementalQR, Projection, Projector
 from fouriertree.search.budget import Budget
 from fouriertree.search.events import Accepted, Event, Progress
-from fouriertree.search.relevance import AbsoluteProduct, Cosine, Relevance
 from fouriertree.space import Scores
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 #: the reason for the end of a run with max_terms elements
 ALL_TERMS = "all terms used"
@@ -33,6 +33,38 @@ MAX_NODES_PER_CALL = 1_000_000_000
 SHORTLIST, MAX_MATRIX = 64, 4_000_000
 #: relative rounding error of a gain, and of a squared norm orthogonal to the span; decimals of equal log-gains
 GAIN_ROUNDING, NORM_ROUNDING, LOG_GAIN_DECIMALS = 1e-14, 1e-12, 9
+
+
+class Relevance(Protocol):
+    """A test on ⟨v, r⟩ for many candidates v at once."""
+
+    def test(self, scores: Scores, loss: float) -> NDArray[np.bool_]:
+        """Which candidates pass: (n,); `loss` is ‖r‖².  Candidates with NaN scores never pass."""
+
+
+@dataclass(frozen=True)
+class AbsoluteProduct:
+    """|⟨v, r⟩| ≥ eps2, as published; with `signed` ⟨v, r⟩ ≥ eps2, as in the published LSP runs."""
+
+    eps2: float = 1e-3
+    signed: bool = False
+
+    def test(self, scores: Scores, loss: float) -> NDArray[np.bool_]:
+        size = scores.products if self.signed else np.abs(scores.products)
+        return size >= self.eps2
+
+
+@dataclass(frozen=True)
+class Cosine:
+    """|⟨v, r⟩| > eps2·‖v‖·‖r‖: invariant to the scales of v and r, with a tolerance for rounding."""
+
+    eps2: float = 1e-10
+
+    def test(self, scores: Scores, loss: float) -> NDArray[np.bool_]:
+        with np.errstate(all="ignore"):
+            limits = self.eps2 * np.sqrt(scores.norms) * np.sqrt(loss)
+            passed: NDArray[np.bool_] = np.abs(scores.products) > limits
+            return passed & np.isfinite(scores.norms)
 
 
 @dataclass(frozen=True)
@@ -79,13 +111,10 @@ class FTG:
     stop_on_rise: bool = False
 
     @classmethod
-    def published_lsp(cls) -> FTG:
+    def published_lsp(cls) -> Self:
         """The configuration of the published LSP runs: one-sided test, residual not charged."""
-        return cls(
-            projector=GramSVD(charge_residual=False),
-            relevance=AbsoluteProduct(signed=True),
-            stop_on_rise=True,
-        )
+        projector = GramSVD(charge_residual=False)
+        return cls(projector, relevance=AbsoluteProduct(signed=True), stop_on_rise=True)
 
     def init(self, problem: Problem, seed: int) -> tuple[FTGState, list[Event]]:
         """The projection onto v₁ = 1."""
@@ -141,25 +170,16 @@ class FTG:
         """Add candidate i of the batch if the projector accepts it; `_after` counts the candidates."""
         k = state.projection.size + 1
         accepted = state.projection.add(problem.space.coordinates(batch.subset(np.array([i])))[0])
-        cost = self.projector.attempt_traverses(k)
+        before, after = state.progress, state.projection
+        cost = self.projector.attempt_traverses(k) + accepted * self.projector.acceptance_traverses(k)
+        refused = before.refused + (not accepted)
+        progress = Progress(before.traverses + cost, before.candidates, refused, after.size, after.loss)
+        state = replace(state, progress=progress)
         if accepted:
-            cost += self.projector.acceptance_traverses(k)
-        progress = replace(
-            state.progress,
-            traverses=state.progress.traverses + cost,
-            refused=state.progress.refused + (not accepted),
-            terms=state.projection.size,
-            loss=state.projection.loss,
-        )
-        if not accepted:
-            return replace(state, progress=progress), False
-        rose = self.stop_on_rise and progress.loss > state.progress.loss
-        return replace(
-            state,
-            progress=progress,
-            expressions=(*state.expressions, batch[i]),
-            finished="the loss rose" if rose else self._limit(problem, progress.terms),
-        ), True
+            rose = self.stop_on_rise and progress.loss > before.loss
+            finished = "the loss rose" if rose else self._limit(problem, progress.terms)
+            state = replace(state, expressions=(*state.expressions, batch[i]), finished=finished)
+        return state, accepted
 
     def _after(self, state: FTGState, tested: int, accepted: bool) -> tuple[FTGState, list[Event]]:
         """The state after `tested` candidates of the batch, one traverse each."""
@@ -167,10 +187,9 @@ class FTG:
         progress = replace(before, traverses=before.traverses + tested, candidates=before.candidates + tested)
         if not accepted:
             return replace(state, progress=progress, batch=min(2 * state.batch, MAX_BATCH)), []
-        state = replace(state, progress=progress, batch=FIRST_BATCH)
-        return state, [
-            Accepted(progress, state.expressions[-1], state.projection.coefficients, state.expressions)
-        ]
+        expressions = state.expressions
+        event = Accepted(progress, expressions[-1], state.projection.coefficients, expressions)
+        return replace(state, progress=progress, batch=FIRST_BATCH), [event]
 
     def _step_best(self, problem: Problem, state: FTGState) -> tuple[FTGState, list[Event]]:
         """Add the best of many candidates."""
@@ -182,18 +201,15 @@ class FTG:
         if len(shortlist) == 0:
             return self._after(state, len(batch), False)
         gains = self._gains(problem, state, batch, shortlist)
-        state = self._charged(
-            state, len(shortlist) * self.projector.attempt_traverses(state.projection.size + 1)
-        )
+        attempt = self.projector.attempt_traverses(state.projection.size + 1)
+        state = self._charged(state, len(shortlist) * attempt)
         lengths = self._description_length(problem, state, gains, batch.count[shortlist])
         if not np.isfinite(lengths).any():
             return self._after(state, len(batch), False)
         state, accepted = self._try(problem, state, batch, int(shortlist[np.argmin(lengths)]))
         return self._after(state, len(batch), accepted)
 
-    def _shortlist(
-        self, problem: Problem, state: FTGState, batch: Programs, scores: Scores
-    ) -> NDArray[np.intp]:
+    def _shortlist(self, problem: Problem, state: FTGState, batch: Programs, scores: Scores) -> Indices:
         """The candidates of shortest estimated description length; of equal gains, the shortest candidate only."""
         relevant = np.flatnonzero(self._relevance.test(scores, state.progress.loss))
         gains = estimated_gains(scores)[relevant]
@@ -203,19 +219,13 @@ class FTG:
             _, distinct = np.unique(np.log(gains[order]).round(LOG_GAIN_DECIMALS), return_index=True)
         return relevant[order[np.sort(distinct)[:SHORTLIST]]]
 
-    def _gains(
-        self, problem: Problem, state: FTGState, batch: Programs, which: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
+    def _gains(self, problem: Problem, state: FTGState, batch: Programs, which: Indices) -> Floats:
         """Exact gains of some candidates of the batch."""
         at_once = max(1, MAX_MATRIX // len(state.projection.residual))
-        parts = (which[i : i + at_once] for i in range(0, len(which), at_once))
-        return np.concatenate(
-            [state.projection.gains(problem.space.coordinates(batch.subset(part))) for part in parts]
-        )
+        parts = (batch.subset(which[i : i + at_once]) for i in range(0, len(which), at_once))
+        return np.concatenate([state.projection.gains(problem.space.coordinates(part)) for part in parts])
 
-    def _description_length(
-        self, problem: Problem, state: FTGState, gains: NDArray[np.float64], sizes: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _description_length(self, problem: Problem, state: FTGState, gains: Floats, sizes: Any) -> Floats:
         """½·n·log(loss) + code length of the element, in nats and up to a constant; infinite without gain."""
         loss = state.progress.loss
         # Gains that equal the loss up to rounding must give the same length.
@@ -230,15 +240,14 @@ class FTG:
         return AbsoluteProduct() if isinstance(self.projector, GramSVD) else Cosine()
 
     def _draw(
-        self, problem: Problem, state: FTGState, n: int, basis: NDArray[np.float64] | None = None
+        self, problem: Problem, state: FTGState, n: int, basis: Floats | None = None
     ) -> tuple[Programs, Scores]:
         batch = self.generator.draw(problem.grammar, state.seed, state.progress.candidates, n)
         return batch, problem.space.scores(batch, state.projection.residual, basis)
 
     def _charged(self, state: FTGState, traverses: int) -> FTGState:
-        return replace(
-            state, progress=replace(state.progress, traverses=state.progress.traverses + traverses)
-        )
+        progress = replace(state.progress, traverses=state.progress.traverses + traverses)
+        return replace(state, progress=progress)
 
     def _within_budget(self, state: FTGState, n: int, budget: Budget) -> int:
         """n, or the number of traverses left."""
@@ -256,7 +265,7 @@ class FTG:
         return ALL_TERMS if limits and terms >= min(limits) else None
 
 
-def estimated_gains(scores: Scores) -> NDArray[np.float64]:
+def estimated_gains(scores: Scores) -> Floats:
     """⟨v, r⟩²/(‖v‖² − ‖Qᵀv‖²): the gain of every v, up to cancellation in the denominator."""
     with np.errstate(all="ignore"):
         orthogonal = np.maximum(scores.norms - scores.projected_norms, NORM_ROUNDING * scores.norms)

@@ -1,7 +1,5 @@
 """The loop that runs every search."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +22,6 @@ class State(Protocol):
 
 
 S = TypeVar("S", bound=State)
-Held = TypeVar("Held", contravariant=True)
 
 
 class Search(Protocol[S]):
@@ -46,10 +43,10 @@ class Resumable(Protocol[S]):
 
 
 @runtime_checkable
-class Closing(Protocol[Held]):
+class Closing(Protocol):
     """A search that holds resources while it runs, such as processes, which `close` releases."""
 
-    def close(self, state: Held) -> None: ...
+    def close(self, state: Any) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -117,13 +114,9 @@ def run(
     return Run(state, reason, seconds)
 
 
-def _reason_to_stop(state: Any, budget: Budget, started: float) -> str | None:
-    progress = state.progress
-    seconds = time.monotonic() - started
-    return (
-        budget.reason_to_stop(progress.traverses, seconds, progress.loss, progress.candidates)
-        or state.finished
-    )
+def _reason_to_stop(state: State, budget: Budget, started: float) -> str | None:
+    p, seconds = state.progress, time.monotonic() - started
+    return budget.reason_to_stop(p.traverses, seconds, p.loss, p.candidates) or state.finished
 
 
 def notify(observers: Sequence[Observer], events: Sequence[Event]) -> None:

@@ -1,9 +1,8 @@
 """Limits on the nesting of operators."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.opcodes import CONST, MUL, VAR
@@ -22,7 +21,7 @@ class Nesting:
     limits: tuple[tuple[int, tuple[tuple[int, int], ...]], ...] = ()
 
     @classmethod
-    def of(cls, rules: Mapping[str, Mapping[str, int]], primitives: PrimitiveSet) -> Nesting:
+    def of(cls, rules: Mapping[str, Mapping[str, int]], primitives: PrimitiveSet) -> Self:
         """Rules by the names of operators; ValueError for an unknown one."""
         known = PrimitiveSet.catalogue().union(primitives)
         limits = []
@@ -32,9 +31,8 @@ class Nesting:
             for name, limit in inner.items():
                 if not (isinstance(limit, int) and limit >= 0):
                     raise ValueError(f"nesting[{outer!r}][{name!r}] must be an integer ≥ 0; got {limit!r}")
-            limits.append(
-                (known.find(outer).opcode, tuple((known.find(k).opcode, n) for k, n in inner.items()))
-            )
+            counts = tuple((known.find(name).opcode, limit) for name, limit in inner.items())
+            limits.append((known.find(outer).opcode, counts))
         return cls(tuple(limits))
 
     def allows(self, expression: Expression, in_units: bool = True) -> bool:

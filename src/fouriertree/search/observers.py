@@ -1,11 +1,9 @@
 """Observers of a run: the candidates so far, early stopping, a progress bar."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -140,7 +138,7 @@ class ProgressBar:
             console=console, transient=True, disable=not console.is_terminal,
         )  # fmt: skip
 
-    def __enter__(self) -> ProgressBar:
+    def __enter__(self) -> Self:
         self.started = time.monotonic()
         self.bar.start()
         self.task = self.bar.add_task("", total=None)
@@ -159,14 +157,8 @@ class ProgressBar:
 
     def spent(self, progress: Progress) -> float | None:
         """The share of the tightest limit that is used up, or None without limits."""
-        shares = [
-            used / limit
-            for used, limit in (
-                (time.monotonic() - self.started, self.budget.time_limit),
-                (progress.traverses, self.budget.max_traverses),
-                (progress.candidates, self.budget.max_candidates),
-                (progress.terms, self.max_terms),
-            )
-            if limit
-        ]
+        budget, seconds = self.budget, time.monotonic() - self.started
+        used = (seconds, progress.traverses, progress.candidates, progress.terms)
+        limits = (budget.time_limit, budget.max_traverses, budget.max_candidates, self.max_terms)
+        shares = [amount / limit for amount, limit in zip(used, limits, strict=True) if limit]
         return min(1.0, max(shares)) if shares else None

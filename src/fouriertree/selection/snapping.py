@@ -31,7 +31,7 @@ def snapped(
 ) -> Expression:
     """The expression with short constants where its description gets shorter, and the others refitted.
 
-    The description is that of `criteria.description_length`: ½·n·log(loss) + Σ code lengths of the constants.
+    The description is that of `criteria.code_lengths`: ½·n·log(loss) + Σ code lengths of the constants.
     When `out_of_time`, the constants that have not been tried yet stay as they are.
     """
     if (expression.op >= USER_OPCODE_START).any():

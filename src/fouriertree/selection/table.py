@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from fouriertree.criteria.description_length import description_length
+from fouriertree.criteria.archive import pareto_front
+from fouriertree.criteria.code_lengths import description_length
 from fouriertree.criteria.objective import Objective
-from fouriertree.criteria.pareto import pareto_front
 from fouriertree.criteria.poles import POLE_LOSS_RATIO
 from fouriertree.io.terminal import printable
 from fouriertree.selection.choice import choose

@@ -4,8 +4,6 @@ A space maps its elements isometrically to vectors of float64, their *coordinate
 is the dot product of their coordinates.  Projectors operate on coordinates only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -15,7 +13,8 @@ from numpy.typing import NDArray
 from fouriertree.expr import Expression, Programs
 
 Vector: TypeAlias = NDArray[np.float64]
-Sample: TypeAlias = tuple[NDArray[np.float64], Vector, Vector]  #: X, target values, weights
+Matrix: TypeAlias = NDArray[np.float64]
+Sample: TypeAlias = tuple[Matrix, Vector, Vector]  #: X, target values, weights
 Elements: TypeAlias = Sequence[Expression] | Programs
 
 
@@ -58,12 +57,10 @@ class Space(Protocol):
     def inner(self, f: Expression, g: Expression) -> float:
         """⟨f, g⟩."""
 
-    def coordinates(self, elements: Elements) -> NDArray[np.float64]:
+    def coordinates(self, elements: Elements) -> Matrix:
         """Coordinates of every element: (n_elements, n); NaN in the rows of elements that are not in the space."""
 
-    def scores(
-        self, elements: Elements, residual: Vector, basis: NDArray[np.float64] | None = None
-    ) -> Scores:
+    def scores(self, elements: Elements, residual: Vector, basis: Matrix | None = None) -> Scores:
         """Inner products of every element with itself, the residual (n,) and an orthonormal basis (n, k).
 
         The matrix of coordinates need not be formed.

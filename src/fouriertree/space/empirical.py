@@ -1,7 +1,5 @@
 """Data as a Hilbert space: ⟨f, g⟩ = Σ w_i f(x_i) g(x_i)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
@@ -12,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fouriertree.engine import CompiledEngine, Engine
 from fouriertree.engine.base import Rows, as_programs
 from fouriertree.expr import Expression
-from fouriertree.space.base import Elements, Sample, Scores, Vector
+from fouriertree.space.base import Elements, Matrix, Sample, Scores, Vector
 
 #: an element of smaller root-mean-square may be rounding error only: it is evaluated again at perturbed points
 SMALL_NORM, PERTURBATION = 1e-6, 1e-10
@@ -21,7 +19,7 @@ SMALL_NORM, PERTURBATION = 1e-6, 1e-10
 class WeightedPoints(ABC):
     """Functions known at weighted points; the coordinates of f are √w_i · f(x_i)."""
 
-    def __init__(self, X: NDArray[np.float64], weights: NDArray[np.float64], engine: Engine | None) -> None:
+    def __init__(self, X: Matrix, weights: Vector, engine: Engine | None) -> None:
         self.X = X
         self.weights = weights
         self.engine = CompiledEngine() if engine is None else engine
@@ -52,11 +50,11 @@ class WeightedPoints(ABC):
         values = self.engine.evaluate([f, g], self._rows)
         return float(np.sum(self.weights * values[0] * values[1]))
 
-    def values(self, elements: Elements) -> NDArray[np.float64]:
+    def values(self, elements: Elements) -> Matrix:
         """Values of elements at the points: (n_elements, n_points), finite or not."""
         return self.engine.evaluate(elements, self._rows).astype(np.float64, copy=False)
 
-    def coordinates(self, elements: Elements) -> NDArray[np.float64]:
+    def coordinates(self, elements: Elements) -> Matrix:
         values = self.values(elements)
         with np.errstate(all="ignore"):
             values *= self._roots
@@ -64,7 +62,7 @@ class WeightedPoints(ABC):
         values[self._rounding_only(elements, values)] = np.nan
         return values
 
-    def _rounding_only(self, elements: Elements, values: NDArray[np.float64]) -> NDArray[np.intp]:
+    def _rounding_only(self, elements: Elements, values: Matrix) -> NDArray[np.intp]:
         """Which elements are zero up to rounding, such as x·(x·x) − (x·x)·x.
 
         Their values change at perturbed points by as much as they are.  Only elements of small norm are tested.
@@ -79,9 +77,7 @@ class WeightedPoints(ABC):
         change = np.linalg.norm(perturbed * self._roots - values[small], axis=1)
         return np.compress(~(change <= 0.5 * norms[small]), small)
 
-    def scores(
-        self, elements: Elements, residual: Vector, basis: NDArray[np.float64] | None = None
-    ) -> Scores:
+    def scores(self, elements: Elements, residual: Vector, basis: Matrix | None = None) -> Scores:
         vectors = residual[:, None] if basis is None else np.column_stack([residual, basis])
         # The engine weights both factors by w, and coordinates are multiplied by √w already.
         result = self.engine.inner_products(elements, self._rows, vectors / self._roots[:, None])
@@ -121,9 +117,8 @@ class EmpiricalSpace(WeightedPoints):
         as_array = np.array if copy else np.asarray
         matrix, values = as_array(X, dtype=np.float64, order="C"), as_array(y, dtype=np.float64)
         if matrix.ndim != 2 or values.shape != (len(matrix),):
-            raise ValueError(
-                f"X must be (n_rows, n_features) and y (n_rows,); got shapes {matrix.shape} and {values.shape}"
-            )
+            shapes = f"{matrix.shape} and {values.shape}"
+            raise ValueError(f"X must be (n_rows, n_features) and y (n_rows,); got shapes {shapes}")
         if not np.isfinite(values).all():
             raise ValueError("y has values that are not finite; remove these rows first")
         weights = np.ones(len(matrix)) if sample_weight is None else as_array(sample_weight, dtype=np.float64)

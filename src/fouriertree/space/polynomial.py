@@ -1,7 +1,5 @@
 """L2(a, b) for polynomials, in exact rational arithmetic."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -9,11 +7,10 @@ from math import sqrt
 
 import numpy as np
 from numpy.polynomial.legendre import legmulx
-from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
 from fouriertree.expr.polynomial import Polynomial, normal_form
-from fouriertree.space.base import Elements, Sample, Scores, Vector
+from fouriertree.space.base import Elements, Matrix, Sample, Scores, Vector
 from fouriertree.space.quadrature import gauss_legendre
 
 #: numbers of quadrature nodes of the samples
@@ -96,7 +93,7 @@ class PolynomialSpace:
         """Number of nonzero coefficients of f as a polynomial."""
         return normal_form(f).span_size
 
-    def coordinates(self, elements: Elements) -> NDArray[np.float64]:
+    def coordinates(self, elements: Elements) -> Matrix:
         out = np.full((len(elements), self.max_degree + 1), np.nan)
         for row, element in zip(out, elements, strict=True):
             polynomial = normal_form(element)
@@ -104,9 +101,7 @@ class PolynomialSpace:
                 row[:] = self._coordinates(polynomial)
         return out
 
-    def scores(
-        self, elements: Elements, residual: Vector, basis: NDArray[np.float64] | None = None
-    ) -> Scores:
+    def scores(self, elements: Elements, residual: Vector, basis: Matrix | None = None) -> Scores:
         vectors = self.coordinates(elements)
         projected = vectors @ (np.empty((len(residual), 0)) if basis is None else basis)
         norms, projected_norms = (np.einsum("ij,ij->i", matrix, matrix) for matrix in (vectors, projected))

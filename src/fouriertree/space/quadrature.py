@@ -1,7 +1,5 @@
 """L2(a, b) by Gauss–Legendre quadrature: ⟨f, g⟩ = Σ w_i f(x_i) g(x_i) ≈ ∫ f g."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any

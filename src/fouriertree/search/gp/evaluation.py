@@ -1,28 +1,24 @@
 """Compiled losses: Σ w·(v − y)² of a tree on weighted points."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fouriertree.compiling import kernel
-from fouriertree.engine.compiled import CompiledEngine, CompiledRows, aligned
-from fouriertree.engine.drivers import BLOCK_ROWS
-from fouriertree.engine.interpreter import LEVEL_BYTES, interpreter_address, operator_address
-from fouriertree.engine.memory import VECTOR_BYTES, call_interpreter
-from fouriertree.engine.sums import squared_error
-from fouriertree.search.gp.nodes import flatten, values_at
+from fouriertree.engine.compiled import BLOCK_ROWS
+from fouriertree.engine.interpreter import LEVEL_BYTES
+from fouriertree.engine.intrinsics import VECTOR_BYTES, call_interpreter, squared_error
 
-Sample = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]  #: X, y, weights
+from .nodes import flatten, values_at
+
 LANES = VECTOR_BYTES // 8
 
 
 class PackedPoints(NamedTuple):
-    """`Points` for compiled code: addresses and sizes."""
+    """Samples of weighted points with target values as addresses and sizes, for compiled code.
+
+    A polynomial of degree d is compared with the target on the first sample of more than d points.
+    """
 
     interpreter: int
     operators: int
@@ -34,50 +30,6 @@ class PackedPoints(NamedTuple):
     samples: Any  #: rows, columns, stride, target and weights of every sample
 
 
-@dataclass(frozen=True)
-class Points:
-    """Samples of weighted points with target values, and the memory behind their addresses.
-
-    A polynomial of degree d is compared with the target on the first sample of more than d points.
-    """
-
-    samples: tuple[CompiledRows, ...]
-    targets: tuple[NDArray[np.float64], ...]
-    users: Any
-
-    @classmethod
-    def of(cls, samples: Sequence[Sample], users: Any) -> Points:
-        prepared, targets = [], []
-        for X, y, weights in samples:
-            rows = CompiledEngine().prepare(X, weights)
-            padded = aligned((rows.columns.shape[1],), np.float64)
-            padded[: len(y)] = y
-            prepared.append(rows)
-            targets.append(padded)
-        return cls(tuple(prepared), tuple(targets), users)
-
-    @property
-    def width(self) -> int:
-        """Bytes of the values of a node; 0 if they are not stored, with several samples or many rows."""
-        rows = self.samples[0]
-        return rows.columns.strides[0] if len(self.samples) == 1 and rows.n_rows <= BLOCK_ROWS else 0
-
-    def packed(self) -> PackedPoints:
-        """Addresses for compiled code, valid as long as this object."""
-        table = np.array(
-            [
-                [r.n_rows, r.columns.ctypes.data, r.columns.strides[0], y.ctypes.data, r.weights.ctypes.data]
-                for r, y in zip(self.samples, self.targets, strict=True)
-            ],
-            np.int64,
-        )
-        columns, stride, target, weights = (int(address) for address in table[0, 1:])
-        return PackedPoints(
-            interpreter_address("float64"), operator_address("float64"), self.users.address,
-            columns, stride, target, weights, table,
-        )  # fmt: skip
-
-
 @kernel
 def loss_of_tree(points: Any, store: Any, root: int, arity: Any) -> Any:
     """Σ w·(v − y)²; infinite if a value is not finite."""
@@ -85,9 +37,7 @@ def loss_of_tree(points: Any, store: Any, root: int, arity: Any) -> Any:
         n = store.width // VECTOR_BYTES
         total = squared_error(1.0, values_at(store, root), 1, points.target, points.weights, n)
         return total if total - total == 0.0 else np.inf
-    size = store.nodes[root].size
-    tokens = (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size))
-    flatten(store, root, tokens)
+    tokens = flatten(store, root)
     return loss_of_tokens(points, tokens, stack_height(tokens[0], arity), store.nodes[root].degree)
 
 

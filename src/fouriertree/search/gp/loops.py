@@ -4,8 +4,6 @@ Every offspring has its own random stream, numbered by its evaluation: results d
 into calls.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -13,18 +11,9 @@ import numpy as np
 from fouriertree.compiling import kernel
 from fouriertree.expr._draw import _S11, _UNIT, below, draw_ramped, draw_tree, mix, random_bits, stream_key
 from fouriertree.expr._span import span_size
-from fouriertree.search.gp.evaluation import loss_of_tree, stack_height
-from fouriertree.search.gp.nodes import (
-    add_tokens,
-    collect_garbage,
-    descend,
-    flatten,
-    inline,
-    latest,
-    new_path,
-    new_store,
-    rebuild,
-)
+
+from .evaluation import loss_of_tree, stack_height
+from .nodes import add_tokens, collect_garbage, descend, flatten, inline, latest, new_path, new_store, rebuild
 
 #: maximum number of levels of a random tree, and the size of a buffer for a full one
 MAX_DRAWN_LEVELS = 10
@@ -100,21 +89,14 @@ def update_statistics(watch: Any, store: Any, root: int, arity: Any, improving: 
     watch[DEPTHS] += store.nodes[root].depth
     # A polynomial of degree d has at most d + 1 terms, so most individuals cannot have the largest span.
     if improving or store.nodes[root].degree >= watch[GENERATION_SPAN]:
-        span = span_of_tree(store, root, arity)
+        op, _, const = flatten(store, root)
+        span = span_size(op, const, 0, len(op), stack_height(op, arity))
         watch[GENERATION_SPAN] = max(watch[GENERATION_SPAN], span)
         if improving:
             watch[LATEST_SPAN] = span
             if span > watch[SPAN]:
                 watch[SPAN] = span
                 watch[ENLARGEMENTS] += 1
-
-
-@kernel
-def span_of_tree(store: Any, root: int, arity: Any) -> Any:
-    size = store.nodes[root].size
-    tokens = (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size))
-    flatten(store, root, tokens)
-    return span_size(tokens[0], tokens[2], 0, size, stack_height(tokens[0], arity))
 
 
 @kernel
@@ -231,20 +213,16 @@ def canonical_generation(
         parent, part = all_roots[host], all_roots[donor]
         root = parent
         deepest = store.nodes[root].depth + store.nodes[part].depth
-        if used + 2 * deepest + DRAWN_TOKENS > store.nodes.shape[0]:
-            store, used = collect_garbage(
-                store, used, all_roots[:n_trees], SPARE_NODES + 2 * deepest + DRAWN_TOKENS
-            )
+        needed = 2 * deepest + DRAWN_TOKENS
+        if used + needed > store.nodes.shape[0]:
+            store, used = collect_garbage(store, used, all_roots[:n_trees], SPARE_NODES + needed)
         if path.node.shape[0] < deepest + 1:
             path = new_path(2 * deepest)
-        crossing = (
-            uniform(key, 4) < crossover_rate and store.nodes[root].size > 1 and store.nodes[part].size > 1
-        )
+        size, part_size = store.nodes[root].size, store.nodes[part].size
+        crossing = uniform(key, 4) < crossover_rate and size > 1 and part_size > 1
         if crossing:
-            branch = path.node[
-                descend(store, part, below(random_bits(key, 6), store.nodes[part].size - 1), path)
-            ]
-            depth = descend(store, root, below(random_bits(key, 5), store.nodes[root].size - 1), path)
+            branch = path.node[descend(store, part, below(random_bits(key, 6), part_size - 1), path)]
+            depth = descend(store, root, below(random_bits(key, 5), size - 1), path)
             used = rebuild(store, used, path, depth, branch, points)
             root = latest(store, used)
         if crossing or not in_place:

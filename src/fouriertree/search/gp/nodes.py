@@ -4,16 +4,13 @@ With few rows, nodes store their values, so that the evaluation of a new tree ta
 Nodes never move: the first `used` entries of `slots` are allocated, and decreasing `used` frees the latest ones.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from fouriertree.compiling import kernel
-from fouriertree.engine.memory import VECTOR_BYTES, call_operator, splat
-from fouriertree.engine.sums import copy_rows
+from fouriertree.engine.intrinsics import VECTOR_BYTES, call_operator, copy_rows, splat
 from fouriertree.expr._span import combined_degree
 from fouriertree.expr.opcodes import VAR
 
@@ -22,12 +19,8 @@ inline = njit(inline="always", error_model="numpy")
 #: in place of a missing argument
 NONE = -1
 #: smaller than a cache line; size and levels of the subtree, degree of a polynomial in which nothing cancels
-NODE = np.dtype(
-    [
-        ("const", np.float64),
-        *((name, np.int32) for name in ("op", "arg", "left", "right", "size", "depth", "degree")),
-    ]
-)
+INTEGERS = ("op", "arg", "left", "right", "size", "depth", "degree")
+NODE = np.dtype([("const", np.float64), *((name, np.int32) for name in INTEGERS)])
 
 
 class Store(NamedTuple):
@@ -163,9 +156,10 @@ def rebuild(store: Any, used: int, path: Any, n: int, branch: int, points: Any) 
 
 
 @kernel
-def flatten(store: Any, root: int, tokens: Any) -> int:
-    """Write the tokens of a tree in postfix order; returns their number."""
+def flatten(store: Any, root: int) -> Any:
+    """The tokens of a tree in postfix order: opcodes, arguments and constants."""
     size = store.nodes[root].size
+    op, arg, const = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
     pending = np.empty(store.nodes[root].depth + 1, np.int64)
     pending[0] = root
     top, at = 0, size
@@ -173,12 +167,12 @@ def flatten(store: Any, root: int, tokens: Any) -> int:
         node = store.nodes[pending[top]]
         top -= 1
         at -= 1
-        tokens[0][at], tokens[1][at], tokens[2][at] = node.op, node.arg, node.const
+        op[at], arg[at], const[at] = node.op, node.arg, node.const
         for child in (node.left, node.right):
             if child != NONE:
                 top += 1
                 pending[top] = child
-    return int(size)
+    return op, arg, const
 
 
 @kernel
