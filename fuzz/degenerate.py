@@ -71,7 +71,7 @@ def check_regressor(choices: Choices, X: Floats, y: Floats, weights: Floats | No
         search, loss=loss, max_evaluations=300, max_traverses=3000, random_state=0, run_dir=folder / "runs",
         model_selection=choices.pick(MODEL_SELECTIONS),
     ).fit(X, y, weights)  # fmt: skip
-    check_table(fitted, X)
+    check_table(fitted, X if weights is None else X[weights > 0.0])
     check_files(fitted, folder, X)
     fitted.predict(X, interval=0.9)
     fitted.coefficient_intervals()

@@ -7,6 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from fouriertree.criteria.losses import HUBER, NAMES, as_loss, check_probabilities, probabilities, spread
+from fouriertree.criteria.objective import Objective
+from fouriertree.data.training import TrainingData
+from fouriertree.engine import ReferenceEngine
 
 #: losses that are functions of the error
 OF_ERRORS = [name for name in NAMES if name != "logistic"]
@@ -218,3 +221,12 @@ def test_the_logistic_loss_requires_probabilities():
     check_probabilities(as_loss("squared", 0.5), np.array([-3.0, 7.0]))
     with pytest.raises(ValueError, match="values of y from 0 to 1; for other labels use SymbolicClassifier"):
         check_probabilities(as_loss("logistic", 0.5), np.array([0.0, 2.0]))
+
+
+@pytest.mark.parametrize("loss", ["logistic", lambda y, predicted: np.minimum(np.square(y - predicted), 1.0)])
+def test_a_prediction_that_is_not_finite_is_infinitely_bad_even_where_its_loss_is_not(loss):
+    y = np.array([0.0, 1.0, 0.0])
+    data = TrainingData(np.zeros((3, 1)), y, np.ones(3), 3)
+    objective = Objective(data, as_loss(loss, 0.5), ReferenceEngine())
+    assert objective.mean_loss(np.array([-np.inf, 1.0, -1.0])) == np.inf
+    assert np.isfinite(objective.mean_loss(np.array([-5.0, 1.0, -1.0])))

@@ -45,6 +45,9 @@ class Objective:
         weights = self.data.weights[rows]
         if not len(weights):
             return np.nan
+        if not np.isfinite(predicted[rows]).all():
+            # Log-odds of −∞ cost nothing where the class is certain, and a custom loss may be bounded.
+            return np.inf
         with np.errstate(all="ignore"):
             return float(np.average(self.loss.cost(self.data.y[rows], predicted[rows]), weights=weights))
 
