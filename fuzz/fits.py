@@ -102,7 +102,7 @@ def make_table(choices: Choices) -> tuple[Any, Any]:
         y = y.astype(object)
         y[choices.number(rows)] = choices.pick(CELLS)
     return make_form(choices, X), choices.pick(
-        [y, y, y, y, y.tolist(), y[:, None], pd.Series(y), None, y[1:]]
+        [y, y, y, y, y.tolist(), y[:, None], pd.Series(y, dtype=y.dtype), None, y[1:]]
     )
 
 

@@ -1,6 +1,8 @@
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -30,16 +32,51 @@ def run(tmp_path, monkeypatch):
     return invoke
 
 
+def environment():
+    source = os.path.dirname(os.path.dirname(fouriertree.__file__))
+    return os.environ | {"PYTHONPATH": source, "PYTHONIOENCODING": "utf-8"}
+
+
+@pytest.fixture(scope="session")
+def fork_server():
+    if not hasattr(os, "fork"):
+        pytest.skip("this system cannot fork")
+    command = [sys.executable, str(Path(__file__).with_name("fork_server.py"))]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, env=environment(), text=True, **pipes) as server:
+        yield server
+        server.stdin.close()
+
+
+@pytest.fixture
+def forked(fork_server, tmp_path_factory):
+    """As `process`, in a fork of a process that has loaded everything; stdout may go to a path."""
+
+    def run(*arguments, code=MAIN, cwd=".", stdout=None):
+        folder = tmp_path_factory.mktemp("streams")
+        out, err = stdout or str(folder / "stdout"), str(folder / "stderr")
+        request = {
+            "code": code, "arguments": [*map(str, arguments)], "folder": str(Path(cwd).resolve()), "environment": {},
+            "stdout": out, "stderr": err,
+        }  # fmt: skip
+        print(json.dumps(request), file=fork_server.stdin, flush=True)
+        status = int(fork_server.stdout.readline())
+        text = "" if stdout else Path(out).read_text("utf-8")
+        return subprocess.CompletedProcess(arguments, status, text, Path(err).read_text("utf-8"))
+
+    return run
+
+
 @pytest.fixture
 def process():
     """Run the command, or other code with its arguments, in a separate process."""
 
     def run(*arguments, code=MAIN, env=None, **options):
-        source = os.path.dirname(os.path.dirname(fouriertree.__file__))
-        environment = os.environ | {"PYTHONPATH": source, "PYTHONIOENCODING": "utf-8"} | (env or {})
         command = [sys.executable, "-c", code, *map(str, arguments)]
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-        done = subprocess.run(command, text=True, encoding="utf-8", env=environment, **streams)
+        done = subprocess.run(
+            command, text=True, encoding="utf-8", env=environment() | (env or {}), **streams
+        )
         # The first process compiles, and prints that it does.
         done.stderr = "".join(
             line for line in done.stderr.splitlines(True) if "only the first time" not in line

@@ -275,10 +275,10 @@ def noise(tmp_path):
 
 @needs_signals
 @pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_a_signal_ends_the_search_and_the_equations_are_written(run, process, noise, name, status):
+def test_a_signal_ends_the_search_and_the_equations_are_written(run, forked, noise, name, status):
     arguments = ("fit", "data.csv", "-t", "y", "-o", "model.json")
     code = INTERRUPTED + IN_A_STEP.format(name=name) + MAIN
-    result = process(*arguments, code=code, cwd=noise)
+    result = forked(*arguments, code=code, cwd=noise)
     first, second = result.stderr.splitlines()
     assert first == "stopping, writing the equations found so far…"
     assert second.startswith("note: to resume it: fouriertree runs resume ")
@@ -290,29 +290,29 @@ def test_a_signal_ends_the_search_and_the_equations_are_written(run, process, no
 
 @needs_signals
 @pytest.mark.parametrize("moment", [FINALIZING, WRITING])
-def test_ctrl_c_after_the_search_loses_nothing(process, noise, moment):
+def test_ctrl_c_after_the_search_loses_nothing(forked, noise, moment):
     arguments = ("fit", "data.csv", "-t", "y", "--max-evaluations", 1000, "-o", "model.json", "--no-run")
-    result = process(*arguments, code=INTERRUPTED + moment + MAIN, cwd=noise)
+    result = forked(*arguments, code=INTERRUPTED + moment + MAIN, cwd=noise)
     assert result.returncode == 130
     assert "stopped: evaluations used up" in result.stdout
     assert (noise / "model.json").exists()
 
 
 @needs_signals
-def test_a_second_ctrl_c_exits_at_once_without_temporary_files(process, noise):
+def test_a_second_ctrl_c_exits_at_once_without_temporary_files(forked, noise):
     code = INTERRUPTED + IN_A_STEP.format(name="SIGINT") + WRITING + MAIN
     arguments = ("fit", "data.csv", "-t", "y", "-o", "model.json", "--no-run")
-    result = process(*arguments, code=code, cwd=noise)
+    result = forked(*arguments, code=code, cwd=noise)
     assert result.returncode == 130
     assert result.stderr.endswith("interrupted again; exited without finishing\n")
     assert os.listdir(noise) == ["data.csv"]
 
 
 @needs_signals
-def test_ctrl_c_before_the_search_reports_that_there_are_no_equations(process, noise):
+def test_ctrl_c_before_the_search_reports_that_there_are_no_equations(forked, noise):
     early = "import os, signal\nfrom fouriertree.cli.fitting import columns\n"
     early += "columns.samples = lambda *a: os.kill(os.getpid(), signal.SIGINT)\n"
-    result = process("fit", "data.csv", "-t", "y", "-o", "model.json", code=early + MAIN, cwd=noise)
+    result = forked("fit", "data.csv", "-t", "y", "-o", "model.json", code=early + MAIN, cwd=noise)
     assert result.returncode == 130
     assert result.stderr == "interrupted before the search; there are no equations yet\n"
     assert result.stdout == ""
@@ -326,12 +326,11 @@ def test_signal_handlers_are_restored_after_a_fit(run, pendulum):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
-def test_a_full_stdout_loses_the_table_but_not_the_files(process, pendulum, tmp_path):
+def test_a_full_stdout_loses_the_table_but_not_the_files(forked, pendulum, tmp_path):
     sentence = "error: cannot write to the standard output: no space left on device\n"
     fit = ("fit", pendulum, "-t", "acceleration", "--seed", 0, "-o", "m.json", "--plot", "p.png")
     for arguments in (fit, ("predict", "m.json", pendulum), ("--version",)):
-        with open("/dev/full", "w") as full:
-            result = process(*arguments, cwd=tmp_path, stdout=full)
+        result = forked(*arguments, cwd=tmp_path, stdout="/dev/full")
         assert (result.returncode, result.stderr) == (2, sentence)
     assert (tmp_path / "m.json").exists()
     assert (tmp_path / "p.png").exists()
@@ -348,11 +347,11 @@ def test_a_closed_pipe_ends_the_command_without_an_error(process, noise):
     assert (noise / "model.json").exists()
 
 
-def test_bugs_have_their_traceback(process, tmp_path, pendulum):
+def test_bugs_have_their_traceback(forked, tmp_path, pendulum):
     broken = (
         "import fouriertree.search as s\ndef step(*a): raise RuntimeError('a bug')\ns.Hybrid.step = step\n"
     )
-    result = process("fit", pendulum, "-t", "acceleration", code=broken + MAIN)
+    result = forked("fit", pendulum, "-t", "acceleration", code=broken + MAIN)
     assert result.returncode == 1
     assert "Traceback" in result.stderr
     assert "a bug" in result.stderr

@@ -128,12 +128,12 @@ def test_a_model_that_cannot_be_written_leaves_the_equations_in_the_document(run
 
 @needs_signals
 @pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_an_interrupted_search_prints_its_document(process, pendulum, name, status):
+def test_an_interrupted_search_prints_its_document(forked, pendulum, name, status):
     code = "import os, signal\nfrom fouriertree.search import Hybrid\nstep, calls = Hybrid.step, []\n"
     code += "def interrupted(*arguments):\n    calls.append(0)\n"
     code += f"    if len(calls) == 2: os.kill(os.getpid(), signal.{name})\n    return step(*arguments)\n"
     code += "Hybrid.step = interrupted\nfrom fouriertree.cli import main\nmain()"
-    result = process("fit", pendulum, "-t", "velocity", "--json", code=code)
+    result = forked("fit", pendulum, "-t", "velocity", "--json", code=code)
     assert result.returncode == status
     found = json.loads(result.stdout)
     assert list(found) == list(KEYS["fit"])
@@ -141,12 +141,12 @@ def test_an_interrupted_search_prints_its_document(process, pendulum, name, stat
 
 
 @needs_signals
-def test_an_interrupt_before_the_search_is_an_error_in_the_document(process, pendulum):
+def test_an_interrupt_before_the_search_is_an_error_in_the_document(forked, pendulum):
     code = (
         "import os, signal\nfrom fouriertree.cli import main\nfrom fouriertree.cli.fitting import columns\n"
     )
     code += "columns.samples = lambda *a: os.kill(os.getpid(), signal.SIGINT)\nmain()"
-    result = process("fit", pendulum, "-t", "velocity", "--json", code=code)
+    result = forked("fit", pendulum, "-t", "velocity", "--json", code=code)
     assert (result.returncode, json.loads(result.stdout)) == (128 + signal.SIGINT, {"error": "interrupted"})
 
 

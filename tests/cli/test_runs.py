@@ -3,9 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -166,29 +163,32 @@ def test_a_run_on_the_standard_input_needs_its_table_again(run, table):
     assert found(run, "runs", "resume", "last", "--data", "data.csv")["equations"] == whole["equations"]
 
 
+# Kills the process as soon as its second checkpoint is on disk.
+KILLED = """
+import os, signal
+from fouriertree.runs import journal
+
+class Killed(journal.Checkpoints):
+    written = 0
+    due = True
+    def write(self, content):
+        super().write(content)
+        self.written += 1
+        if self.written == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+journal.Checkpoints = Killed
+from fouriertree.cli import main
+main()
+"""
+
+
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
-def test_a_run_killed_by_sigkill_resumes_to_the_same_equations(run, table):
-    command = [
-        sys.executable,
-        "-m",
-        "fouriertree",
-        "fit",
-        "data.csv",
-        "-t",
-        "y",
-        "--seed",
-        "1",
-        "--max-evaluations",
-    ]
-    source = str(Path(__file__).resolve().parents[2] / "src")
-    environment = os.environ | {"PYTHONPATH": source}
-    process = subprocess.Popen([*command, "300000"], env=environment, stdout=subprocess.DEVNULL)
-    while process.poll() is None and not list(Path().glob("fouriertree-runs/*/checkpoint-*")):
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
+def test_a_run_killed_by_sigkill_resumes_to_the_same_equations(run, table, forked):
+    assert forked(*FIT, code=KILLED).returncode == -signal.SIGKILL
+    assert len(list(Path().glob("fouriertree-runs/*/checkpoint-*"))) == 2
     [listed] = found(run, "runs")["runs"]
     assert listed["status"] == "killed"
     resumed = found(run, "runs", "resume", "last")
-    whole = found(run, *FIT[:-1], 300_000, "--no-run")
+    whole = found(run, *FIT, "--no-run")
     assert resumed["equations"] == whole["equations"]
