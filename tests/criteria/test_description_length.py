@@ -10,8 +10,7 @@ from fouriertree.criteria.code_lengths import (
     feature_code_length,
     subset_code_length,
 )
-from fouriertree.criteria.losses import as_loss
-from fouriertree.criteria.objective import Objective
+from fouriertree.criteria.losses import Objective, as_loss
 from fouriertree.data.training import TrainingData
 from fouriertree.engine import CompiledEngine
 from fouriertree.expr.complexity import Complexity

@@ -6,8 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from fouriertree.criteria.losses import HUBER, NAMES, as_loss, check_probabilities, probabilities, spread
-from fouriertree.criteria.objective import Objective
+from fouriertree.criteria.losses import (
+    HUBER,
+    NAMES,
+    Objective,
+    as_loss,
+    check_probabilities,
+    probabilities,
+    spread,
+)
 from fouriertree.data.training import TrainingData
 from fouriertree.engine import ReferenceEngine
 

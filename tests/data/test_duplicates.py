@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-import fouriertree.data.duplicates as duplicates
 from fouriertree.data import training
-from fouriertree.data.duplicates import Deduplicated, deduplicated, row_hashes
-from fouriertree.data.training import TrainingData, validation_mask
+from fouriertree.data.training import Deduplicated, TrainingData, deduplicated, row_hashes, validation_mask
 
 FEW_VALUES = st.sampled_from([0.0, -0.0, 1.0, 2.0, -1.5, 1e300])
 
@@ -112,7 +110,7 @@ def test_training_data_are_the_same_rows_with_the_training_set_first(data, seed)
 @given(weighted_tables())
 def test_different_rows_with_the_same_hash_are_not_merged(data):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(duplicates, "row_hashes", lambda X, y=None: np.zeros(len(X), dtype=np.uint64))
+        patch.setattr(training, "row_hashes", lambda X, y=None: np.zeros(len(X), dtype=np.uint64))
         clashing = deduplicated(*data)
     assert Counter(contents(clashing)) == Counter(contents(deduplicated(*data)))
 
@@ -135,7 +133,7 @@ def test_distinct_rows_with_equal_weights_are_unchanged(n, seed):
 def test_many_counts_become_weights_and_few_become_rows(monkeypatch):
     X, y, weights = np.arange(3.0)[:, None], np.arange(3.0), np.array([1.0, 2.0, 7.0])
     assert len(deduplicated(X, y, weights).y) == 10
-    monkeypatch.setattr(duplicates, "MAX_ROWS", 9)
+    monkeypatch.setattr(training, "MAX_ROWS", 9)
     table = deduplicated(X, y, weights)
     assert sorted(table.weights) == [1.0, 2.0, 7.0]
     assert contents(deduplicated(X.repeat([1, 2, 7], axis=0), y.repeat([1, 2, 7]))) == contents(table)

@@ -11,8 +11,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from fouriertree import PrimitiveSet, SymbolicRegressor
-from fouriertree.estimators.fitted import MAX_SCORES, ExtrapolationWarning, absolute_errors, extrapolation
+from fouriertree.estimators.fitted import ExtrapolationWarning, extrapolation
 from fouriertree.runs.model_file import ModelFileError
+from fouriertree.uncertainty.intervals import MAX_SCORES, absolute_errors
 
 rng = np.random.default_rng(0)
 X = pd.DataFrame(rng.uniform(0.5, 2.0, (120, 3)), columns=["speed", "50 % mass", "größe"])

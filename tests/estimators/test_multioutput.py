@@ -12,7 +12,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import cross_val_score
 
 from fouriertree import FTG, SymbolicRegressor
-from fouriertree.estimators.multioutput import output_names
+from fouriertree.data.checks import output_names
 from fouriertree.runs.model_file import ModelFileError, load
 
 SOME = 8000

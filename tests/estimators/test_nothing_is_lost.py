@@ -9,14 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fouriertree import FTG, CanonicalGP, OnePlusLambda, SymbolicRegressor
-from fouriertree.estimators.fitted import absolute_errors
 from fouriertree.expr import parse
 from fouriertree.fit.pipeline import FitPipeline
 from fouriertree.io.strict_json import encoded, plain
 from fouriertree.runs import RunFolder
 from fouriertree.runs.folder import FAILED, FINISHED, INTERRUPTED
 from fouriertree.runs.model_file import ModelFileError, ModelFileWarning
-from fouriertree.uncertainty.intervals import conformal_quantile, cross_validation_scores
+from fouriertree.uncertainty.intervals import absolute_errors, conformal_quantile, cross_validation_scores
 
 FLOATS = st.floats() | st.sampled_from([np.float64("nan"), np.float32("inf"), np.array([1.0, np.nan])])
 CONTENTS = st.recursive(

@@ -16,7 +16,7 @@ import pytest
 import fouriertree
 from fouriertree import FTG, SymbolicRegressor
 from fouriertree.estimators import single_fit
-from fouriertree.fit import memory, stopping
+from fouriertree.fit import stopping
 from fouriertree.fit.pipeline import FitPipeline
 from fouriertree.fit.stopping import SAME_SIGNAL_SECONDS, InterruptCounter, Stop, uninterrupted
 
@@ -267,7 +267,7 @@ def test_a_limit_below_the_memory_of_the_process_is_refused_with_both_values(noi
 
 def test_a_search_ends_when_memory_is_used_up(noise, monkeypatch, tmp_path):
     held = iter([100.0, *[150.0] * 5, 250.0])
-    monkeypatch.setattr(memory, "resident_megabytes", lambda: next(held))
+    monkeypatch.setattr(stopping, "resident_megabytes", lambda: next(held))
     model = SymbolicRegressor(memory_limit=200, random_state=0).fit(*noise)
     assert model.stop_reason_ == "memory used up"
     assert next(held, None) is None
@@ -275,9 +275,9 @@ def test_a_search_ends_when_memory_is_used_up(noise, monkeypatch, tmp_path):
 
 
 def test_the_memory_of_the_process_is_measured():
-    before = memory.resident_megabytes()
+    before = stopping.resident_megabytes()
     block = np.ones(10_000_000)
-    assert 60.0 < memory.resident_megabytes() - before < 100.0
+    assert 60.0 < stopping.resident_megabytes() - before < 100.0
     assert block[-1] == 1.0
 
 
@@ -285,7 +285,7 @@ MEASURED = """
 import resource, sys
 import numpy as np
 from fouriertree import FTG, SymbolicRegressor
-from fouriertree.fit.memory import resident_megabytes
+from fouriertree.fit.stopping import resident_megabytes
 search = FTG() if sys.argv[1] == "ftg" else None
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(1_000_000, 3)), rng.normal(size=1_000_000)

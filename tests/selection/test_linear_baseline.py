@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fouriertree import Model, SymbolicRegressor, parse
-from fouriertree.criteria.losses import as_loss
-from fouriertree.criteria.objective import Objective
+from fouriertree.criteria.losses import Objective, as_loss
 from fouriertree.data.training import TrainingData
 from fouriertree.engine import CompiledEngine
 from fouriertree.selection.linear_baseline import (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fouriertree.criteria.code_lengths import short_constants
 from fouriertree.expr import PrimitiveSet, parse
 from fouriertree.projection.refit import refit_constants
-from fouriertree.selection.snapping import snapped
+from fouriertree.selection.finalize import snapped
 
 ROWS = 200
 X = np.random.default_rng(0).uniform(0.5, 3.0, (ROWS, 2))

@@ -8,15 +8,13 @@ from scipy.optimize import minimize
 
 from fouriertree import Model, PrimitiveSet, SymbolicRegressor, parse
 from fouriertree.criteria.archive import Candidate
-from fouriertree.criteria.losses import as_loss
-from fouriertree.criteria.objective import Objective
+from fouriertree.criteria.losses import Objective, as_loss
 from fouriertree.data.training import TrainingData
 from fouriertree.engine import CompiledEngine
 from fouriertree.expr.complexity import Complexity
 from fouriertree.fit.options import OPTIONS
-from fouriertree.selection.choice import CRITERIA, choose, max_terms_for
 from fouriertree.selection.finalize import Equation, Finalizer, least_squares, significant_terms
-from fouriertree.selection.table import COLUMNS, make_table, table_text
+from fouriertree.selection.table import COLUMNS, CRITERIA, choose, make_table, max_terms_for, table_text
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-2, 2, (60, 2))

@@ -54,7 +54,7 @@ def fit_table(
     from fouriertree.data.checks import draw_seed
     from fouriertree.estimators.regressor import SymbolicRegressor
     from fouriertree.estimators.single_fit import RunContext
-    from fouriertree.fit.memory import MemoryLimitError
+    from fouriertree.fit.stopping import MemoryLimitError
     from fouriertree.runs import RunError
 
     arguments.check()

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fouriertree.criteria.objective import Objective
+from fouriertree.criteria.losses import Objective
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import ADD, CONST, MUL, NEG, SUB, VAR
 from fouriertree.model import Model

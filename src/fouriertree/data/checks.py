@@ -177,3 +177,14 @@ def nth_seed(seed: int, k: int) -> int:
     if k == 0:
         return seed
     return int(np.random.SeedSequence([seed, k]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+def output_names(y: Any) -> list[str] | None:
+    """The names of the columns of y; None if there is only one."""
+    try:
+        shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
+    except ValueError:  # rows of unequal length, which scikit-learn reports
+        return None
+    if len(shape) != 2 or shape[1] < 2:
+        return None
+    return [str(name) for name in getattr(y, "columns", [f"y{i}" for i in range(shape[1])])]

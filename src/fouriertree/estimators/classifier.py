@@ -13,12 +13,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from fouriertree.data.checks import check_tables, draw_seed
 from fouriertree.estimators import calibration
-from fouriertree.estimators.fitted import plain_parameters
 from fouriertree.estimators.multioutput import ENDED_BY_USER, LIMITS, divided
 from fouriertree.estimators.parameters import CommonParameters
 from fouriertree.estimators.regressor import SymbolicRegressor, regressor_like
 from fouriertree.expr import PrimitiveSet
 from fouriertree.runs.bundles import load_bundle, save_bundle
+from fouriertree.runs.journal import plain_parameters
 from fouriertree.runs.model_file import ModelFileError
 
 Floats = NDArray[np.float64]

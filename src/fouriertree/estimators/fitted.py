@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from fouriertree.estimators.inspection import Inspection
 from fouriertree.expr import PrimitiveSet
 from fouriertree.model import Model
 from fouriertree.runs.bundles import is_bundle
+from fouriertree.runs.journal import plain_parameters
 from fouriertree.runs.model_file import ModelFileError, ModelRecord, library_versions, load, save
 from fouriertree.selection.table import table_text
 from fouriertree.uncertainty.intervals import linear_prediction_bounds, prediction_bounds
@@ -201,20 +202,8 @@ class FittedEquations(Inspection):
         return self.models_[row]
 
 
-def absolute_errors(errors: Floats) -> Floats:
-    """Sorted |errors|, infinite where there is no value; of many, order statistics that overestimate quantiles."""
-    sizes = np.sort(np.nan_to_num(np.abs(errors), nan=np.inf, posinf=np.inf))
-    if len(sizes) <= MAX_SCORES:
-        return sizes
-    ranks = np.ceil(np.linspace(0.0, 1.0, MAX_SCORES + 1)[1:] * len(sizes)).astype(int) - 1
-    kept: Floats = sizes[ranks]
-    return kept
-
-
 #: attributes that a pickle leaves out: the training data, the state of the search, a running fit
 NOT_PICKLED = ("_training", "_warm_start", "_stop")
-#: maximum number of scores per equation
-MAX_SCORES = 399
 #: fitted attributes that a model file records
 HISTORY = ("seed", "stop_reason", "traverses", "evaluations", "seconds")
 
@@ -244,41 +233,3 @@ def checked_parameters(parameters: Mapping[str, Any], cls: Any) -> Mapping[str, 
     if not (threads is None or (type(threads) is int and threads != 0)):
         raise ModelFileError(f"its n_jobs, {shortened(threads)}, is not a number of threads")
     return parameters
-
-
-def plain_parameters(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """The parameters that JSON can represent, and the others as text."""
-    plain: dict[str, Any] = {}
-    described: dict[str, str] = {}
-    for name, value in parameters.items():
-        if isinstance(value, PrimitiveSet):
-            value = list(value.names)
-        elif isinstance(value, Sequence) and not isinstance(value, str):
-            value = [str(part) for part in value]
-        elif isinstance(value, np.generic):
-            value = value.item()
-        elif isinstance(value, PurePath):
-            value = str(value)
-        if is_plain(value):
-            plain[name] = value
-        else:
-            described[name] = text_of(value)
-    return plain, described
-
-
-def text_of(value: Any) -> str:
-    """repr(value), or the name of its class if `__repr__` fails."""
-    try:
-        return repr(value)
-    except Exception:
-        return f"<{type(value).__name__}>"
-
-
-def is_plain(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return all(isinstance(key, str) and is_plain(part) for key, part in value.items())
-    if isinstance(value, list):
-        return all(map(is_plain, value))
-    if isinstance(value, int | float):
-        return bool(np.isfinite(value))
-    return value is None or isinstance(value, str)

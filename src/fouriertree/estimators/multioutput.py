@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
-from fouriertree.data.checks import check_tables, draw_seed, target_as_numbers
+from fouriertree.data.checks import check_tables, draw_seed, output_names, target_as_numbers
 from fouriertree.expr import PrimitiveSet
 from fouriertree.runs.bundles import load_bundle, save_bundle
 
@@ -26,17 +26,6 @@ SUMMED = ("traverses_", "evaluations_", "seconds_")
 SHARED = ("box_", "n_features_in_", "feature_names_in_", "_names")
 #: attributes that only several targets have
 OUTPUT_ATTRIBUTES = ("estimators_", "targets_")
-
-
-def output_names(y: Any) -> list[str] | None:
-    """The names of the columns of y; None if there is only one."""
-    try:
-        shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
-    except ValueError:  # rows of unequal length, which scikit-learn reports
-        return None
-    if len(shape) != 2 or shape[1] < 2:
-        return None
-    return [str(name) for name in getattr(y, "columns", [f"y{i}" for i in range(shape[1])])]
 
 
 def divided(limit: float | None, parts: int) -> float | None:

@@ -7,12 +7,12 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from fouriertree.criteria.losses import LossFunction
+from fouriertree.data.checks import output_names
 from fouriertree.estimators.fitted import FittedEquations
-from fouriertree.estimators.multioutput import OUTPUT_ATTRIBUTES, StopRelay, fit_outputs, output_names
+from fouriertree.estimators.multioutput import OUTPUT_ATTRIBUTES, StopRelay, fit_outputs
 from fouriertree.estimators.single_fit import VALIDATED, RunContext, fit_single, given_names
-from fouriertree.fit.memory import check_memory
 from fouriertree.fit.options import check_parameters
-from fouriertree.fit.stopping import Stop
+from fouriertree.fit.stopping import Stop, check_memory
 from fouriertree.runs import RunFolder
 from fouriertree.runs.journal import parameters_of
 from fouriertree.search import Search

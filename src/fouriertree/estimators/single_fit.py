@@ -11,19 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from fouriertree.criteria.losses import as_loss, check_probabilities
-from fouriertree.criteria.objective import Objective
+from fouriertree.criteria.losses import Objective, as_loss, check_probabilities
 from fouriertree.data import checks
 from fouriertree.data.training import TrainingData
-from fouriertree.estimators.fitted import FittedEquations, absolute_errors, plain_parameters
+from fouriertree.estimators.fitted import FittedEquations
 from fouriertree.fit.config import FitConfig, as_primitives
-from fouriertree.fit.memory import memory_watch
 from fouriertree.fit.pipeline import FitPipeline, compile_kernels_of
-from fouriertree.fit.stopping import Stop, uninterrupted
+from fouriertree.fit.stopping import Stop, memory_watch, uninterrupted
 from fouriertree.runs import RunFolder, model_file
-from fouriertree.runs.journal import Journal, WarmStart, changed, check_same_data
+from fouriertree.runs.journal import Journal, WarmStart, changed, check_same_data, plain_parameters
 from fouriertree.selection.table import EquationTable
-from fouriertree.uncertainty.intervals import cross_validation_scores, min_scores_for
+from fouriertree.uncertainty.intervals import absolute_errors, cross_validation_scores, min_scores_for
 
 Floats = NDArray[np.float64]
 

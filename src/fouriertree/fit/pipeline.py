@@ -3,33 +3,80 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.criteria.archive import Candidate
 from fouriertree.criteria.code_lengths import SCALED_FEATURE
-from fouriertree.criteria.objective import Objective
+from fouriertree.criteria.losses import Objective
 from fouriertree.data.checks import nth_seed, whole_limit
 from fouriertree.engine import CompiledEngine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.fit.config import FitConfig
-from fouriertree.fit.history import History, WorkingResponse, extended
 from fouriertree.fit.stopping import INTERRUPTED, Stop
 from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
-from fouriertree.search import Budget, Hybrid, Observer, Search, run
-from fouriertree.search.observers import Patience, ProgressBar
-from fouriertree.selection.choice import max_terms_for
+from fouriertree.search import Budget, Hybrid, Observer, RunState, Search, run
+from fouriertree.search.observers import CandidateCollector, Patience, ProgressBar
 from fouriertree.selection.finalize import Equation, Finalizer
 from fouriertree.selection.linear_baseline import compared_with_linear, full_linear_model, linear_models
-from fouriertree.selection.table import EquationTable, make_table
+from fouriertree.selection.table import EquationTable, make_table, max_terms_for
 from fouriertree.tolerances import EXACT_SQUARES
+
+Floats = NDArray[np.float64]
+
+
+class WorkingResponse(NamedTuple):
+    """A target and weights of all rows, whose squared errors a search minimizes."""
+
+    target: Floats
+    weights: Floats
+
+
+class History(Protocol):
+    """The state that a fit resumes from, if any, and its record."""
+
+    collector: CandidateCollector
+
+    @property
+    def is_warm_start(self) -> bool:
+        """Whether the search continues from a state in memory."""
+
+    @property
+    def second_response(self) -> WorkingResponse | None:
+        """The working response of the second search of a fit, if that is the one to resume."""
+
+    def start(self, search: Search[Any], problem: Problem, seed: int) -> RunState[Any] | None:
+        """The state to resume from, once; None for a new search."""
+
+    def observers(self, names: tuple[str, ...] | None, n_rows: int) -> list[Observer]: ...
+
+    def checkpointer(
+        self, search: Search[Any], response: WorkingResponse, patience: Patience | None
+    ) -> Callable[[RunState[Any]], None] | None:
+        """A function that writes checkpoints when they are due."""
+
+    def restore_patience(self, patience: Patience) -> None: ...
+
+
+def extended(budget: Budget, collector: CandidateCollector) -> Budget:
+    """The same limits once more, for a warm start, which continues the counts."""
+
+    def more(limit: int | None, spent: int) -> int | None:
+        return None if limit is None else limit + spent
+
+    return replace(
+        budget,
+        max_traverses=more(budget.max_traverses, collector.traverses),
+        max_candidates=more(budget.max_candidates, collector.candidates),
+    )
+
 
 #: size of the sample of rows that the hybrid search uses
 MAX_ROWS = 20_000

@@ -1,6 +1,7 @@
 """Problems, the input of searches: the benchmarks of the paper, and a registry."""
 
-from .benchmarks import CONVENTIONAL, Benchmark, LargeScalePolynomial, Problem
+from .benchmarks import CONVENTIONAL, Benchmark, LargeScalePolynomial
+from .problem import Problem
 from .registry import get_problem, register_problem, registered_problems, unregister_problem
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Problems, and the benchmarks of the paper.
+"""The benchmarks of the paper.
 
 Nine one-dimensional formulas on 20 points, drawn for every run, and large-scale polynomials (LSP) on a whole interval.
 """
@@ -14,29 +14,11 @@ from fouriertree.engine import Engine
 from fouriertree.expr import Expression, PrimitiveSet, parse
 from fouriertree.expr.generate import Grammar
 from fouriertree.expr.polynomial import Polynomial
-from fouriertree.space import EmpiricalSpace, PolynomialSpace, QuadratureSpace, Space
+from fouriertree.problems.problem import Problem
+from fouriertree.space import EmpiricalSpace, PolynomialSpace, QuadratureSpace
 
 #: maximum degree of a tree of ten levels: a product of 2**9 variables
 MAX_TREE_DEGREE = 512
-
-
-@dataclass(frozen=True)
-class Problem:
-    """The input of a search.
-
-    Parameters
-    ----------
-    space, grammar : Space, Grammar
-        The target with its inner product, and the distribution of random trees.
-    name : str, optional
-    holdout : Space, optional
-        The validation set, never fitted to.
-    """
-
-    space: Space
-    grammar: Grammar
-    name: str = ""
-    holdout: Space | None = None
 
 
 @dataclass(frozen=True)

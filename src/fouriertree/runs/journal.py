@@ -8,14 +8,15 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from fouriertree.errors import reason
 from fouriertree.expr import PrimitiveSet
-from fouriertree.fit.history import WorkingResponse
+from fouriertree.fit.pipeline import WorkingResponse
 from fouriertree.model import Model
 from fouriertree.problems import Problem
 from fouriertree.runs import RunError, RunFolder, RunFolderWarning
@@ -251,3 +252,41 @@ def parameters_of(folder: RunFolder, changes: Mapping[str, Any]) -> dict[str, An
 def changed(before: Mapping[str, Any], after: Mapping[str, Any], free: Sequence[str]) -> bool:
     """Whether a parameter other than those in `free` has changed."""
     return any(repr(before.get(name)) != repr(after.get(name)) for name in after if name not in free)
+
+
+def plain_parameters(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The parameters that JSON can represent, and the others as text."""
+    plain: dict[str, Any] = {}
+    described: dict[str, str] = {}
+    for name, value in parameters.items():
+        if isinstance(value, PrimitiveSet):
+            value = list(value.names)
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            value = [str(part) for part in value]
+        elif isinstance(value, np.generic):
+            value = value.item()
+        elif isinstance(value, PurePath):
+            value = str(value)
+        if is_plain(value):
+            plain[name] = value
+        else:
+            described[name] = text_of(value)
+    return plain, described
+
+
+def text_of(value: Any) -> str:
+    """repr(value), or the name of its class if `__repr__` fails."""
+    try:
+        return repr(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def is_plain(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and is_plain(part) for key, part in value.items())
+    if isinstance(value, list):
+        return all(map(is_plain, value))
+    if isinstance(value, int | float):
+        return bool(np.isfinite(value))
+    return value is None or isinstance(value, str)

@@ -1,11 +1,23 @@
 """Searches, and the loop that runs them within a budget."""
 
-from fouriertree.search.budget import Budget
-from fouriertree.search.events import Accepted, Event, Finished, Observer, Progress, Reported, StopSearch
 from fouriertree.search.ftg import ALL_TERMS, FTG, AbsoluteProduct, Cosine, FTGState, Relevance
 from fouriertree.search.gp import CanonicalGP, OnePlusLambda
 from fouriertree.search.hybrid import Hybrid, HybridState
-from fouriertree.search.loop import Resumable, Run, RunState, Search, run
+from fouriertree.search.loop import (
+    Accepted,
+    Budget,
+    Event,
+    Finished,
+    Observer,
+    Progress,
+    Reported,
+    Resumable,
+    Run,
+    RunState,
+    Search,
+    StopSearch,
+    run,
+)
 
 __all__ = [
     "ALL_TERMS", "FTG", "AbsoluteProduct", "Accepted", "Budget", "CanonicalGP", "Cosine", "Event", "FTGState",

@@ -16,8 +16,7 @@ from fouriertree.expr import Expression, Programs
 from fouriertree.expr.generate import Generator, RampedHalfAndHalf
 from fouriertree.problems import Problem
 from fouriertree.projection import GramSVD, IncrementalQR, Projection, Projector
-from fouriertree.search.budget import Budget
-from fouriertree.search.events import Accepted, Event, Progress
+from fouriertree.search.loop import Accepted, Budget, Event, Progress
 from fouriertree.space import Scores
 
 Floats = NDArray[np.float64]

@@ -1,13 +1,124 @@
-"""The loop that runs every search."""
+"""The loop that runs every search, its budget and its events."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.expr import Expression
 from fouriertree.problems import Problem
-from fouriertree.search.budget import Budget
-from fouriertree.search.events import Event, Finished, Observer, Progress, StopSearch
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The progress of a run after a step.
+
+    Attributes
+    ----------
+    traverses, candidates, refused : int
+        Passes over the data, trees evaluated, and relevant candidates that the projector rejected.
+    terms, loss : int, float
+        Of the best approximation so far.
+    """
+
+    traverses: int
+    candidates: int
+    refused: int
+    terms: int
+    loss: float
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A new best approximation Σ coefficients[i]·expressions[i]; `expression` is its newest element."""
+
+    progress: Progress
+    expression: Expression
+    coefficients: NDArray[np.float64]
+    expressions: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A candidate Σ coefficients[i]·expressions[i] for the table of equations.
+
+    No candidate of at most its complexity has a smaller `loss`, or a smaller `loss_on_all_rows`: with the validation
+    set, scaled to the same total weight.
+    """
+
+    progress: Progress
+    coefficients: NDArray[np.float64]
+    expressions: tuple[Expression, ...]
+    complexity: int
+    loss: float
+    loss_on_all_rows: float
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The last event of a run, with the reason for its end."""
+
+    progress: Progress
+    reason: str
+    seconds: float
+
+
+Event = Progress | Accepted | Reported | Finished
+
+
+class Observer(Protocol):
+    """Called with every event, in order; may raise `StopSearch`."""
+
+    def __call__(self, event: Event) -> None: ...
+
+
+class StopSearch(Exception):  # noqa: N818 - like StopIteration, it is no error
+    """Raised by an observer to end the run with its best result so far."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits of a run; None is no limit.
+
+    Parameters
+    ----------
+    max_traverses : int, optional
+        Traverses at most: passes over the data for an inner product or a loss, the unit of cost of the paper.
+    time_limit : float, optional
+        Seconds.
+    target_loss : float, default=0.0
+        The run ends when the loss is at most this.
+    max_candidates : int, optional
+        Candidates evaluated at most.
+    stop_requested : callable, optional
+        Called between steps; returns the reason to end the run, or None.
+    """
+
+    max_traverses: int | None = None
+    time_limit: float | None = None
+    target_loss: float = 0.0
+    max_candidates: int | None = None
+    stop_requested: Callable[[], str | None] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether there is no limit but the target loss."""
+        return (self.max_traverses, self.time_limit, self.max_candidates) == (None, None, None)
+
+    def reason_to_stop(self, traverses: int, seconds: float, loss: float, candidates: int = 0) -> str | None:
+        """The reason to end a run with this progress, or None."""
+        if loss <= self.target_loss:
+            return "target loss reached"
+        if self.max_traverses is not None and traverses >= self.max_traverses:
+            return "traverses used up"
+        if self.max_candidates is not None and candidates >= self.max_candidates:
+            return "evaluations used up"
+        if self.time_limit is not None and seconds >= self.time_limit:
+            return "time used up"
+        return None if self.stop_requested is None else self.stop_requested()
 
 
 class State(Protocol):

@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from fouriertree.criteria.archive import Candidate, CandidateArchive, Entry
-from fouriertree.search.budget import Budget
-from fouriertree.search.events import Accepted, Event, Progress, Reported, StopSearch
+from fouriertree.search.loop import Accepted, Budget, Event, Progress, Reported, StopSearch
 
 #: a run without limits ends after this many candidates in a row of which none was accepted
 PATIENCE = 100_000

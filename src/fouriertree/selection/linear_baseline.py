@@ -8,16 +8,22 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from fouriertree.criteria.archive import Candidate
-from fouriertree.criteria.objective import Objective
+from fouriertree.criteria.losses import Objective
 from fouriertree.data.training import TrainingData
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST
-from fouriertree.search.hybrid import linear
+from fouriertree.projection.forward import (
+    INDEPENDENT,
+    forward_selection,
+    largest,
+    standardised,
+    weighted_differences,
+)
 from fouriertree.selection.finalize import Equation
 
 Floats = NDArray[np.float64]
 
-#: features that are looked at, those with the linear.largest correlations, where there are more
+#: features that are looked at, those with the largest correlations, where there are more
 MAX_FEATURES = 300
 #: rows per feature from which on the errors of the full linear model are informative
 ROWS_PER_FEATURE = 3
@@ -31,7 +37,7 @@ def linear_models(data: TrainingData, most_terms: int) -> list[Candidate]:
     Features are selected with all rows: where rows are few, the training set alone shows too little of weak effects.
     """
     near = correlated(data.X, data.y, data.weights)
-    order = near[linear.best_columns(data.X[:, near], data.y, data.weights, most_terms - 1)].tolist()
+    order = near[forward_selection(data.X[:, near], data.y, data.weights, most_terms - 1)].tolist()
     rows = data.training
     terms = [Expression.constant(1.0), *map(Expression.variable, order)]
     values = np.column_stack([np.ones(data.n_training), data.X[rows][:, order]])
@@ -41,7 +47,7 @@ def linear_models(data: TrainingData, most_terms: int) -> list[Candidate]:
 
 def nested_fits(values: Floats, y: Floats, weights: Floats) -> list[Floats]:
     """Least-squares coefficients of the first two columns of `values` (n, k), of the first three, …, by one QR."""
-    roots, scales = np.sqrt(weights), linear.largest(values)
+    roots, scales = np.sqrt(weights), largest(values)
     Q, R = np.linalg.qr(roots[:, None] * (values / scales))
     projected = Q.T @ (roots * y)
     # lstsq and not a triangular solve: features may be nearly collinear on the training set alone.
@@ -52,10 +58,10 @@ def nested_fits(values: Floats, y: Floats, weights: Floats) -> list[Floats]:
 
 
 def correlated(X: Floats, y: Floats, weights: Floats) -> NDArray[np.intp]:
-    """The features of X (n, p) with the linear.largest correlations with y, in their order."""
+    """The features of X (n, p) with the largest correlations with y, in their order."""
     if X.shape[1] <= MAX_FEATURES:
         return np.arange(X.shape[1])
-    scaled = X / linear.largest(X)
+    scaled = X / largest(X)
     centred = scaled - np.average(scaled, axis=0, weights=weights)
     products = np.abs((weights * (y - np.average(y, weights=weights))) @ centred)
     lengths = np.sqrt(weights @ np.square(centred))
@@ -95,15 +101,13 @@ def full_linear_model(objective: Objective) -> FullLinearModel | None:
     n = effective_rows(data.X, data.y, data.weights)
     if not objective.loss.squared or data.n_features > min(MAX_FEATURES, n / ROWS_PER_FEATURE):
         return None
-    features, target = (
-        linear.standardised(data.X, data.weights),
-        linear.weighted_differences(data.y, data.weights),
-    )
+    features = standardised(data.X, data.weights)
+    target = weighted_differences(data.y, data.weights)
     variance = float(target @ target)
     if variance == 0.0:
         return None
     values, vectors = np.linalg.eigh(features.T @ features)
-    independent = values > linear.NOVELTY**2
+    independent = values > INDEPENDENT**2
     basis = features @ (vectors[:, independent] / np.sqrt(values[independent]))
     errors = target - basis @ (basis.T @ target)
     return FullLinearModel(float(errors @ errors) / variance, 1 + basis.shape[1], n)

@@ -19,8 +19,18 @@ from fouriertree.expr import Expression
 from fouriertree.problems import Problem
 from fouriertree.runs.snapshots import from_bytes, to_bytes
 from fouriertree.search import Budget, Search
-from fouriertree.search.events import Accepted, Event, Finished, Observer, Progress, StopSearch
-from fouriertree.search.loop import Resumable, Run, RunState, run
+from fouriertree.search.loop import (
+    Accepted,
+    Event,
+    Finished,
+    Observer,
+    Progress,
+    Resumable,
+    Run,
+    RunState,
+    StopSearch,
+    run,
+)
 
 Rng = np.random.Generator
 Check = Callable[[Search[Any], Problem, Rng], None]

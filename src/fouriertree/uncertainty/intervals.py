@@ -24,8 +24,20 @@ RANK_TOLERANCE = 1e-10
 DETERMINED_TOLERANCE = 1e-6
 #: for the ceiling of a product such as 0.9·10, whose rounding error must not make it 10
 CEILING_TOLERANCE = 1e-9
+#: maximum number of scores per equation
+MAX_SCORES = 399
 DIGITS = 6
 COLUMNS = ("term", "number", "value", "standard_error", "lower", "upper")
+
+
+def absolute_errors(errors: Floats) -> Floats:
+    """Sorted |errors|, infinite where there is no value; of many, order statistics that overestimate quantiles."""
+    sizes = np.sort(np.nan_to_num(np.abs(errors), nan=np.inf, posinf=np.inf))
+    if len(sizes) <= MAX_SCORES:
+        return sizes
+    ranks = np.ceil(np.linspace(0.0, 1.0, MAX_SCORES + 1)[1:] * len(sizes)).astype(int) - 1
+    kept: Floats = sizes[ranks]
+    return kept
 
 
 def conformal_quantile(scores: ArrayLike, level: float) -> float:

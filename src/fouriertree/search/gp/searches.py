@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
 from fouriertree.problems import Problem
-from fouriertree.search.budget import Budget
-from fouriertree.search.events import Accepted, Event, Progress
+from fouriertree.search.loop import Accepted, Budget, Event, Progress
 
 from .loops import canonical_generation, one_plus_lambda
 from .nodes import Store

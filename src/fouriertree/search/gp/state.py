@@ -13,7 +13,7 @@ from fouriertree.expr import Expression, PrimitiveSet, Programs
 from fouriertree.expr.generate import Grammar
 from fouriertree.expr.opcodes import VAR
 from fouriertree.problems import Problem
-from fouriertree.search.budget import Budget
+from fouriertree.search.loop import Budget
 from fouriertree.space import EmpiricalSpace
 
 from .evaluation import PackedPoints

@@ -15,12 +15,11 @@ from fouriertree.expr import Expression
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.vocabulary import Vocabulary
 from fouriertree.problems import Problem
-from fouriertree.search.budget import Budget
-from fouriertree.search.events import Accepted, Event, Progress, Reported
 from fouriertree.search.hybrid.archive import Archive, Limits
 from fouriertree.search.hybrid.plan import Plan
 from fouriertree.search.hybrid.table import Table, make_table
 from fouriertree.search.hybrid.units import loss_on_all_rows, original
+from fouriertree.search.loop import Accepted, Budget, Event, Progress, Reported
 from fouriertree.search.nesting import Nesting
 
 LAW = "the law is certain: exact on all rows"
