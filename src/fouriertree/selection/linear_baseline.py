@@ -41,8 +41,11 @@ def linear_models(data: TrainingData, most_terms: int) -> list[Candidate]:
     rows = data.training
     terms = [Expression.constant(1.0), *map(Expression.variable, order)]
     values = np.column_stack([np.ones(data.n_training), data.X[rows][:, order]])
-    fits = nested_fits(values, data.y[rows], data.weights[rows])
-    return [Candidate(tuple(fit.tolist()), tuple(terms[: len(fit)])) for fit in fits]
+    with np.errstate(over="ignore"):  # the coefficient of a subnormal feature
+        fits = nested_fits(values, data.y[rows], data.weights[rows])
+    return [
+        Candidate(tuple(fit.tolist()), tuple(terms[: len(fit)])) for fit in fits if np.isfinite(fit).all()
+    ]
 
 
 def nested_fits(values: Floats, y: Floats, weights: Floats) -> list[Floats]:
