@@ -8,6 +8,7 @@ from fouriertree import PrimitiveSet, SymbolicRegressor
 from fouriertree.criteria.losses import as_loss
 from fouriertree.expr.complexity import Complexity
 from fouriertree.search.nesting import Nesting
+from fouriertree.selection.table import CRITERIA
 
 rng = np.random.default_rng(0)
 X = rng.uniform(0.5, 3.0, (60, 2))
@@ -220,7 +221,7 @@ def test_numeric_columns_of_other_types_are_accepted():
 
 # Rows -------------------------------------------------------------------------------------------------------
 def test_model_selection_determines_the_chosen_row(free):
-    chosen = {s: fitted(model_selection=s) for s in ("mdl", "best", "accuracy")}
+    chosen = {s: fitted(model_selection=s) for s in CRITERIA}
     for model in chosen.values():
         pd.testing.assert_frame_equal(model.equations_, free.equations_)
     table = free.equations_

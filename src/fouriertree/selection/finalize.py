@@ -56,6 +56,11 @@ class Equation:
     #: chosen although another description is shorter, which is worse than the linear model
     preferred: bool = False
 
+    @property
+    def n_parameters(self) -> int:
+        """The number of fitted constants, those that were snapped included."""
+        return len(code_lengths.fitted_constants(self.model.expression))
+
 
 @dataclass(frozen=True)
 class Finalizer:

@@ -11,7 +11,6 @@ from fouriertree.criteria.archive import Candidate
 from fouriertree.criteria.losses import Objective
 from fouriertree.data.training import TrainingData
 from fouriertree.expr import Expression
-from fouriertree.expr.opcodes import CONST
 from fouriertree.projection.forward import (
     INDEPENDENT,
     forward_selection,
@@ -118,10 +117,9 @@ def full_linear_model(objective: Objective) -> FullLinearModel | None:
 
 def compared_with_linear(equations: Sequence[Equation], full: FullLinearModel) -> list[Equation]:
     """The same equations, marked where the full linear model is better."""
-    n_parameters = [int(np.count_nonzero(equation.model.expression.op == CONST)) for equation in equations]
     return [
-        replace(equation, worse_than_linear=full.beats(1.0 - equation.r2, n))
-        for equation, n in zip(equations, n_parameters, strict=True)
+        replace(equation, worse_than_linear=full.beats(1.0 - equation.r2, equation.n_parameters))
+        for equation in equations
     ]
 
 
