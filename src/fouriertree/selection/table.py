@@ -15,6 +15,8 @@ from fouriertree.io.terminal import printable
 from fouriertree.selection.finalize import Equation
 from fouriertree.tolerances import ROUNDING
 
+Floats = NDArray[np.float64]
+
 DIGITS = 6
 HEADINGS = ("", "row", "terms", "complexity", "loss", "validation", "R²", "equation")
 CHOSEN = ">>>"
@@ -143,9 +145,6 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
 
 
 # Model selection ------------------------------------------------------------------------------------------------
-Floats = NDArray[np.float64]
-
-
 @dataclass(frozen=True)
 class CriterionInput:
     """What a criterion compares: the equations of a table; arrays have the shape (n_equations,)."""
