@@ -18,8 +18,9 @@ from fouriertree.engine.interpreter import operator_address
 from fouriertree.engine.padded import project
 from fouriertree.engine.reference import ReferenceEngine
 from fouriertree.engine.varpro import fit_models
-from fouriertree.expr import Expression, Programs
-from fouriertree.expr.opcodes import CONST, USER_OPCODE_START
+from fouriertree.expr import Expression
+from fouriertree.expr.opcodes import CONST, VAR
+from fouriertree.projection.batches import SumBatch
 
 from .base import Vector, as_element, as_target
 
@@ -88,39 +89,55 @@ def fit_constants(
         if y is None:
             raise ValueError("y is missing; pass X and y, or FitData.prepare(X, y)")
         X = FitData.prepare(X, y, weights)
-    expressions = list(chain.from_iterable(models))
-    programs = Programs.pack(expressions)
-    if programs.n_columns > X.n_columns:
-        raise ValueError(f"a model uses x{programs.n_columns - 1}, but X has {X.n_columns} feature(s)")
-    terms = np.array([len(model) for model in models], np.int64)
-    last = np.cumsum(terms)
-    first = last - terms  # model i has the terms from first[i] to last[i] − 1
-    plain = _without_user_operators(programs, first, last)
-    const, coefficients = programs.const.copy(), np.full(len(expressions), np.nan)
-    n_plain = int(plain.sum())
-    losses, steps, counter = np.empty(n_plain), np.zeros(n_plain, np.int64), np.zeros(1, np.int64)
-    arguments = (
-        operator_address("float64"), programs.op, programs.arg, const, _free(expressions, fixed), programs.start,
-        programs.count, first[plain], terms[plain], X.columns, X.root_weights, X.y, iterations, tolerance, counter,
-        coefficients, losses, steps,
-    )  # fmt: skip
-    threads = min(CompiledEngine(n_jobs=n_jobs).n_threads, max(len(losses), 1))
-    on_threads(lambda: fit_models(*arguments), threads, "fit of constants")
-    constants = np.split(const, programs.start[1:])
-    polished = iter(zip(losses.tolist(), steps.tolist(), strict=True))
+    batch = SumBatch.pack(models)
+    free = _free(list(chain.from_iterable(models)), fixed)
+    fits = fit_batch(batch, X, iterations, tolerance, n_jobs, free)
+    constants = np.split(fits.batch.programs.const, batch.programs.start[1:])
+    parts = (fits.losses.tolist(), fits.steps.tolist(), fits.polished.tolist())
     return [
-        Fitted(coefficients[lo:hi], _with_constants(model, constants[lo:hi]), *next(polished))
-        if fitted
-        else _unpolished(model, X)
-        for model, lo, hi, fitted in zip(models, first, last, plain, strict=True)
+        Fitted(fits.coefficients[lo:hi], _with_constants(model, constants[lo:hi]), *rest)
+        for model, lo, hi, *rest in zip(models, batch.first, batch.last, *parts, strict=True)
     ]
 
 
-def _without_user_operators(programs: Programs, first: NDArray[np.int64], last: NDArray[np.int64]) -> Mask:
-    """Which models have no user-defined operator: (n_models,); such operators have no compiled derivatives."""
-    bounds = np.append(programs.start, len(programs.op))
-    before = np.append(0, np.cumsum(programs.op >= USER_OPCODE_START))[bounds]
-    return np.asarray(before[last] == before[first])
+@dataclass(frozen=True, eq=False)
+class FittedBatch:
+    """Sums with their fitted constants, as `Fitted` has them for one."""
+
+    batch: SumBatch
+    coefficients: Vector  #: (n_terms,) of all sums
+    losses: Vector  #: (n_sums,)
+    steps: NDArray[np.int64]  #: (n_sums,)
+    polished: Mask  #: (n_sums,)
+
+
+def fit_batch(
+    batch: SumBatch, data: FitData, iterations: int = ITERATIONS, tolerance: float = TOLERANCE, n_jobs: int = 1,
+    free: Mask | None = None,
+) -> FittedBatch:  # fmt: skip
+    """As `fit_constants`, for sums in arrays; constants of exactly one are fixed, or all tokens but the free ones."""
+    programs, n = batch.programs, len(batch)
+    n_columns = int(programs.arg[programs.op == VAR].max(initial=-1)) + 1
+    if n_columns > data.n_columns:
+        raise ValueError(f"a model uses x{n_columns - 1}, but X has {data.n_columns} feature(s)")
+    free = batch.free if free is None else free
+    plain = batch.without_user_operators
+    const, coefficients = programs.const.copy(), np.full(len(programs), np.nan)
+    losses, steps, counter = np.empty(n), np.zeros(n, np.int64), np.zeros(1, np.int64)
+    n_plain = int(plain.sum())
+    some_losses, some_steps = np.empty(n_plain), np.zeros(n_plain, np.int64)
+    arguments = (
+        operator_address("float64"), programs.op, programs.arg, const, free, programs.start, programs.count,
+        batch.first[plain], batch.n_terms[plain], data.columns, data.root_weights, data.y, iterations, tolerance,
+        counter, coefficients, some_losses, some_steps,
+    )  # fmt: skip
+    threads = min(CompiledEngine(n_jobs=n_jobs).n_threads, max(len(some_losses), 1))
+    on_threads(lambda: fit_models(*arguments), threads, "fit of constants")
+    losses[plain], steps[plain] = some_losses, some_steps
+    for i in np.flatnonzero(~plain):
+        terms = slice(batch.first[i], batch.last[i])
+        coefficients[terms], losses[i] = _unpolished(batch.expressions(int(i)), data)
+    return FittedBatch(batch.with_constants(const), coefficients, losses, steps, plain)
 
 
 def _free(expressions: Sequence[Expression], fixed: Sequence[Sequence[Mask | None]] | None) -> Mask:
@@ -143,8 +160,8 @@ def _with_constants(model: Sequence[Expression], constants: Sequence[Vector]) ->
     )
 
 
-def _unpolished(model: Sequence[Expression], data: FitData) -> Fitted:
-    """The model with its constants unchanged and least-squares coefficients, by the reference engine."""
+def _unpolished(model: Sequence[Expression], data: FitData) -> tuple[Vector, float]:
+    """Least-squares coefficients, and the loss, of a model with its constants unchanged, by the reference engine."""
     n_padded, k = data.columns.shape[1], len(model)
     with np.errstate(all="ignore"):
         Phi = np.asarray(
@@ -152,8 +169,7 @@ def _unpolished(model: Sequence[Expression], data: FitData) -> Fitted:
         )
     c, scratch = np.empty(k), (np.empty((k, n_padded)), np.empty((k, k)), np.empty(k))
     loss = float(project(Phi, data.y, *scratch, c, np.empty(n_padded)))
-    finite = loss < np.inf
-    return Fitted(c if finite else np.full(k, np.nan), tuple(model), loss if finite else np.inf, 0, False)
+    return (c, loss) if loss < np.inf else (np.full(k, np.nan), np.inf)
 
 
 def compile_kernels() -> None:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fouriertree.expr import Expression
-from fouriertree.expr.opcodes import CONST
+from fouriertree.engine.compiled import CompiledEngine
+from fouriertree.expr import Expression, Programs
+from fouriertree.expr.opcodes import VAR
 from fouriertree.expr.vocabulary import Vocabulary
-from fouriertree.projection.variable import FitData, fit_constants
-from fouriertree.search.hybrid.assemble import uses
+from fouriertree.projection.batches import SumBatch, joined_programs, ranges
+from fouriertree.projection.variable import FitData, FittedBatch, fit_batch
 from fouriertree.search.hybrid.atoms import Atoms
+from fouriertree.search.hybrid.packing import PackedAtoms
 from fouriertree.search.hybrid.screening import Pairs, best_products, best_sums
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
 Shape = frozenset[tuple[bytes, bytes]]
 #: work that stops now and then, so that a run can be ended, and has sums to return
 Sums = Generator[None, None, "list[Sum]"]
@@ -36,8 +39,6 @@ FEW_ROWS, QUICK_OF_FEW, FINALISTS_OF_FEW = 100, 8, 32
 RESTARTS, RESTARTS_OF_FEW = 3, 5
 #: pairs that are looked at for every one that is fitted
 MANY_PAIRS = 16
-#: models that are fitted before a run may be ended
-PIECE = 100
 #: terms of a denominator at most: with more, Σ c·b ≈ 1 and z = z·Σ c·b is almost an identity
 MOST_BELOW = 2
 #: bytes that tell shapes apart
@@ -73,6 +74,58 @@ class Sum:
         return 0.5 * n * float(np.log(max(self.loss, EXACT))) + NATS_PER_UNIT * self.complexity
 
 
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """Fitted sums in arrays, with their losses relative to the target's and their complexities."""
+
+    batch: SumBatch
+    coefficients: Floats  #: (n_terms,)
+    losses: Floats  #: (n_sums,)
+    complexities: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def take(self, which: Any) -> Fits:
+        chosen = np.arange(len(self))[which]
+        terms = ranges(self.batch.first[chosen], self.batch.n_terms[chosen])
+        return Fits(
+            self.batch.take(chosen), self.coefficients[terms], self.losses[chosen], self.complexities[chosen]
+        )
+
+    def joined(self, other: Fits) -> Fits:
+        programs = joined_programs([self.batch.programs, other.batch.programs])
+        batch = SumBatch(programs, np.concatenate([self.batch.n_terms, other.batch.n_terms]))
+        return Fits(
+            batch,
+            np.concatenate([self.coefficients, other.coefficients]),
+            np.concatenate([self.losses, other.losses]),
+            np.concatenate([self.complexities, other.complexities]),
+        )
+
+    def order(self, n: int) -> Indices:
+        """By description length, the shortest first."""
+        scores = 0.5 * n * np.log(np.maximum(self.losses, EXACT)) + NATS_PER_UNIT * self.complexities
+        return np.argsort(scores, kind="stable")
+
+    def best_first(self, n: int) -> Fits:
+        return self.take(self.order(n))
+
+    def best_of_shapes(self, n: int) -> Fits:
+        """The best of every shape, best first."""
+        order = self.order(n)
+        first = np.unique(self.batch.shapes[order], return_index=True)[1]
+        return self.take(order[np.sort(first)])
+
+    def sums(self, most: int | None = None) -> list[Sum]:
+        found = []
+        for i in range(len(self))[:most]:
+            terms = slice(self.batch.first[i], self.batch.last[i])
+            coefficients = tuple(self.coefficients[terms].tolist())
+            found.append(Sum(self.batch.expressions(i), coefficients, float(self.losses[i])))
+        return found
+
+
 class Image:
     """One image z of the target over some variables, z ≈ Σ c·e, with weights and the atoms to build from.
 
@@ -97,23 +150,16 @@ class Image:
         plain = atoms.values[self.factors]
         plain = plain / np.sqrt(np.mean(plain**2, axis=1, keepdims=True))
         self.plain32, self.weighted32 = plain.astype(np.float32), self.units[self.factors].astype(np.float32)
+        self._engine = CompiledEngine()
+        self._rows = self._engine.prepare(X)
         self.rng = np.random.default_rng(len(z))
         self.screened = 0
         self.traverses = 0  #: passes over the rows: an inner product is one
-        self._expressions: dict[int, Expression] = {}
+        self._packed = PackedAtoms(atoms.atoms, vocabulary, self.variables, target)
 
     @property
     def n_rows(self) -> int:
         return len(self.z)
-
-    def atom(self, i: int) -> Expression:
-        if i not in self._expressions:
-            atom = self.atoms.atoms[i]
-            expression = atom.expression(self.vocabulary, self.variables)
-            if atom.below and self.target is not None:
-                expression = self.vocabulary.product([expression, Expression.variable(self.target)])
-            self._expressions[i] = expression
-        return self._expressions[i]
 
     # Growing --------------------------------------------------------------------------------------------
     def grow(self, start: Sum, singles: int, sums: int, products: int) -> Sums:
@@ -127,35 +173,46 @@ class Image:
         fresh = np.flatnonzero(novelty > 1e-3)
         screened, traverses = 0, len(self.units) * (basis.shape[1] + 1)
         r32, q32 = (residual / length).astype(np.float32), basis.T.astype(np.float32)
-        additions: list[tuple[Expression, ...]] = []
+        additions: list[Programs] = []
+        n_new: list[int] = []  # terms that each of them adds
         if len(fresh):
             directions = (outside[fresh] / novelty[fresh, None]).astype(np.float32)
             cosines = np.abs(directions @ r32)
-            additions += [(self.atom(int(fresh[i])),) for i in np.argsort(-cosines, kind="stable")[:singles]]
+            chosen = fresh[np.argsort(-cosines, kind="stable")[:singles]]
+            additions.append(self._packed.terms(chosen))
+            n_new += [1] * len(chosen)
             if sums and "add" in self.vocabulary:
-                pairs = self._varied(best_sums(directions, r32, MANY_PAIRS * sums, self.n_jobs), fresh, sums)
+                left, right = self._varied(
+                    best_sums(directions, r32, MANY_PAIRS * sums, self.n_jobs), fresh, sums
+                )
                 screened += len(fresh) * (len(fresh) - 1) // 2
                 traverses += len(fresh) * (len(fresh) - 1) // 2
-                additions += [(self.atom(i), self.atom(j)) for i, j in pairs]
+                additions.append(self._packed.terms(np.stack([left, right], axis=1).ravel()))
+                n_new += [2] * len(left)
         if products and "mul" in self.vocabulary and self.target is None:
             pairs_seen = len(self.factors) * (len(self.factors) + 1) // 2
             screened += pairs_seen
             traverses += pairs_seen * (2 + len(q32))
-            additions += self._products(r32, q32, products)
+            pairs = best_products(self.plain32, self.weighted32, r32, q32, MANY_PAIRS * products, self.n_jobs)
+            left, right = self._varied(pairs, self.factors, products)
+            additions.append(self._packed.terms(left, right))
+            n_new += [1] * len(left)
         yield
-        best = yield from self.polish([(*start.expressions, *new) for new in additions])
+        models = extended(start.expressions, additions, np.array(n_new, np.int64))
+        best = self.polish(models)
+        yield
         # Counted when the best have been fitted, too: a budget of candidates does not end between the two.
         self.screened += screened
         self.traverses += traverses
         return best
 
-    def _varied(self, pairs: Pairs, atoms: NDArray[np.intp], count: int) -> list[tuple[int, int]]:
+    def _varied(self, pairs: Pairs, atoms: Indices, count: int) -> tuple[Indices, Indices]:
         """The best pairs, but only one of every form: its constants will be fitted anyway."""
         left, right = atoms[pairs.left], atoms[pairs.right]
         a, b = self.forms[left], self.forms[right]
         both = np.minimum(a, b) * len(self.forms) + np.maximum(a, b)
         first = np.sort(np.unique(both, return_index=True)[1])[:count]
-        return list(zip(left[first].tolist(), right[first].tolist(), strict=True))
+        return left[first], right[first]
 
     def _project(self, start: Sum) -> tuple[Floats, Floats]:
         """An orthonormal basis of the terms so far (n, k), and what is left of the target."""
@@ -170,90 +227,64 @@ class Image:
         columns: Floats = np.stack([e.evaluate(self.X) for e in expressions], axis=1) * self.roots[:, None]
         return columns
 
-    def _products(
-        self, r32: NDArray[np.float32], q32: NDArray[np.float32], count: int
-    ) -> list[tuple[Expression, ...]]:
-        pairs = best_products(self.plain32, self.weighted32, r32, q32, MANY_PAIRS * count, self.n_jobs)
-        varied = self._varied(pairs, self.factors, count)
-        return [(self.vocabulary.product([self.atom(i), self.atom(j)]),) for i, j in varied]
-
     # Fitting --------------------------------------------------------------------------------------------
-    def polish(self, models: Iterable[Sequence[Expression]]) -> Sums:
+    def polish(self, models: SumBatch) -> list[Sum]:
         """Constants and coefficients fitted, quickly for all and thoroughly for the best; best first."""
+        if not len(models):
+            return []
         few = self.n_rows <= FEW_ROWS
-        shapes: dict[Shape, Sum] = {}
-        for found in (yield from self.fitted_in_pieces(models, QUICK_OF_FEW if few else QUICK)):
-            shapes.setdefault(found.shape, found)
-        finalists = list(shapes.values())[: FINALISTS_OF_FEW if few else FINALISTS]
+        quick, n_finalists = (QUICK_OF_FEW, FINALISTS_OF_FEW) if few else (QUICK, FINALISTS)
+        fits = self._fits(models, quick).best_of_shapes(self.n_rows)
         if self.target is not None:
-            return finalists
-        again = list(shapes.values()) if few else finalists
-        quick = QUICK_OF_FEW if few else QUICK
-        for found in (yield from self.fitted_in_pieces(self._restarts(again), quick)):
-            if found.loss < shapes[found.shape].loss:
-                shapes[found.shape] = found
-        ranked = sorted((shapes[s.shape] for s in again), key=lambda s: s.score(self.n_rows))
-        best = ranked[: FINALISTS_OF_FEW if few else FINALISTS]
-        return (yield from self.fitted_in_pieces([s.expressions for s in best], THOROUGH))
+            return fits.sums(n_finalists)
+        again = fits if few else fits.take(np.arange(min(n_finalists, len(fits))))
+        restarted = again.joined(self._fits(self._restarts(again.batch, few), quick))
+        best = restarted.best_of_shapes(self.n_rows).take(slice(n_finalists))
+        return self._fits(best.batch, THOROUGH).best_first(self.n_rows).sums()
 
-    def _restarts(self, sums: Sequence[Sum]) -> Iterator[tuple[Expression, ...]]:
+    def _restarts(self, sums: SumBatch, few: bool) -> SumBatch:
         """The same forms with other inner constants to start from: valleys are many, and narrow."""
-        few = self.n_rows <= FEW_ROWS
-        for s in sums:
-            numbers = sum(int(np.count_nonzero(free_numbers(e))) for e in s.expressions)
-            if numbers >= 2 or (numbers and few):
-                restarts = RESTARTS_OF_FEW if few else RESTARTS
-                yield from (tuple(map(self._shaken, s.expressions)) for _ in range(restarts))
-
-    def _shaken(self, e: Expression) -> Expression:
-        free = free_numbers(e)
-        if not free.any():
-            return e
-        const = e.const.copy()
+        which = np.flatnonzero(sums.n_free >= (1 if few else 2))
+        copies = sums.take(np.repeat(which, RESTARTS_OF_FEW if few else RESTARTS))
+        const, free = copies.programs.const.copy(), copies.free
         const[free] *= np.exp(self.rng.normal(0.0, 0.8, int(free.sum())))
-        return Expression.unchecked(e.op, e.arg, const, e.primitives)
+        return copies.with_constants(const)
 
-    def fitted_in_pieces(self, models: Iterable[Sequence[Expression]], iterations: int) -> Sums:
-        """As `fitted`, with a stop after every piece."""
-        sums: list[Sum] = []
-        models = iter(models)
-        while piece := list(islice(models, PIECE)):
-            sums += self.fitted(piece, iterations)
-            yield
-        return sorted(sums, key=lambda s: s.score(self.n_rows))
+    def _fits(self, models: SumBatch, iterations: int) -> Fits:
+        """Models with fitted constants, without those that are not finite."""
+        self.screened += len(models)
+        fitted = fit_batch(models, self.data, iterations if self.target is None else 0, n_jobs=self.n_jobs)
+        self.traverses += int(np.sum((models.n_terms + 1) * (fitted.steps + 1)))
+        losses = fitted.losses / self.length2
+        if self.target is not None:
+            losses = self._losses_of_fractions(fitted)
+        found = Fits(fitted.batch, fitted.coefficients, losses, fitted.batch.complexities)
+        finite = np.isfinite(losses)
+        return found if finite.all() else found.take(np.flatnonzero(finite))
 
-    def fitted(self, models: Iterable[Sequence[Expression]], iterations: int) -> list[Sum]:
+    def fitted(self, models: Sequence[Sequence[Expression]], iterations: int) -> list[Sum]:
         """Best first by description length; those that are not finite are left out."""
-        unique = list({tuple(model): None for model in models})
-        self.screened += len(unique)
-        if self.target is None:
-            fits = fit_constants(
-                unique, self.data, iterations=iterations, fixed=structural(unique), n_jobs=self.n_jobs
-            )
-            self.traverses += sum(
-                (len(m) + 1) * (f.iterations + 1) for m, f in zip(unique, fits, strict=True)
-            )
-            sums = [Sum(f.expressions, tuple(f.coefficients.tolist()), f.loss / self.length2) for f in fits]
-        else:
-            self.traverses += sum(len(m) + 1 for m in unique)
-            sums = [s for s in map(self._fraction, unique) if s is not None]
-        return sorted((s for s in sums if np.isfinite(s.loss)), key=lambda s: s.score(self.n_rows))
+        if not models:
+            return []
+        return self._fits(SumBatch.pack(models), iterations).best_first(self.n_rows).sums()
 
-    def _fraction(self, terms: tuple[Expression, ...]) -> Sum | None:
-        """The sum with coefficients of z = Σ c·e + Σ d·z·b, and the error of Σ c·e / (1 − Σ d·b)."""
-        assert self.target is not None
-        below = np.array([uses(e, self.target) for e in terms])
-        if below.all() or np.count_nonzero(below) > MOST_BELOW:
-            return None
-        columns = self._columns(terms)
-        lengths = np.linalg.norm(columns, axis=0)
-        coefficients = np.linalg.lstsq(columns / lengths, self.coordinates, rcond=None)[0] / lengths
-        parts = columns * coefficients
+    def _losses_of_fractions(self, fitted: FittedBatch) -> Floats:
+        """Errors of Σ c·e / (1 − Σ d·b) with the coefficients of z = Σ c·e + Σ d·z·b; infinite where it is none."""
+        batch, programs = fitted.batch, fitted.batch.programs
+        uses_z = (programs.op == VAR) & (programs.arg == self.target)
+        below = np.logical_or.reduceat(uses_z, programs.start)
+        n_below = np.add.reduceat(below.astype(np.int64), batch.first)
         with np.errstate(all="ignore"):
-            under = 1.0 - (parts[:, below].sum(axis=1) / self.coordinates if below.any() else 0.0)
-            error = self.coordinates - parts[:, ~below].sum(axis=1) / under
-            loss = float(error @ error) / self.length2
-        return Sum(terms, tuple(coefficients.tolist()), loss if np.isfinite(loss) else np.inf)
+            parts = fitted.coefficients[:, None] * self._engine_values(programs) * self.roots
+            above = np.add.reduceat(np.where(below[:, None], 0.0, parts), batch.first)
+            under = np.add.reduceat(np.where(below[:, None], parts, 0.0), batch.first)
+            errors = self.coordinates - above / (1.0 - under / self.coordinates)
+            losses = np.square(errors).sum(axis=1) / self.length2
+        proper = (n_below < batch.n_terms) & (n_below <= MOST_BELOW) & np.isfinite(losses)
+        return np.where(proper, losses, np.inf)
+
+    def _engine_values(self, programs: Programs) -> Floats:
+        return np.asarray(self._engine.evaluate(programs, self._rows), np.float64)
 
     def pruned(self, full: Sum) -> list[Sum]:
         """The sum without its least useful term, without its least two, ...; the sum itself first."""
@@ -267,10 +298,19 @@ class Image:
         return path
 
 
-def free_numbers(e: Expression) -> NDArray[np.bool_]:
-    """Which tokens are numbers to be fitted."""
-    free: NDArray[np.bool_] = (e.op == CONST) & (e.const != 1.0)
-    return free
+def extended(
+    start: Sequence[Expression], additions: Sequence[Programs], n_new: NDArray[np.int64]
+) -> SumBatch:
+    """Sums of the terms of a start and of one or more new ones, which follow one another in the additions."""
+    if not len(n_new):
+        return SumBatch.empty()
+    source, k = joined_programs([Programs.pack(list(start)), *additions]), len(start)
+    which = np.zeros((len(n_new), k + 2), np.int64)
+    which[:, :k] = np.arange(k)
+    at = k + np.cumsum(n_new) - n_new
+    which[:, k], which[:, k + 1] = at, at + 1
+    used = np.arange(k + 2) < (k + n_new)[:, None]
+    return SumBatch.gather(source, which[used], k + n_new)
 
 
 def structural(models: Sequence[Sequence[Expression]]) -> list[list[NDArray[np.bool_]]]:

@@ -83,10 +83,10 @@ class Growth:
         for s in new[:4]:
             self._push(s, s.score(n))
         for s in new[:2]:
-            for i in range(len(s.expressions)) if len(s.expressions) > 1 else ():
-                rest = s.expressions[:i] + s.expressions[i + 1 :]
-                for shorter in self.image.fitted([rest], QUICK):
-                    self._push(shorter, s.score(n) + 0.1 * n)
+            k = len(s.expressions)
+            rests = [s.expressions[:i] + s.expressions[i + 1 :] for i in range(k if k > 1 else 0)]
+            for shorter in self.image.fitted(rests, QUICK):
+                self._push(shorter, s.score(n) + 0.1 * n)
         return self._promising(new)
 
     def _is_new(self, s: Sum) -> bool:
