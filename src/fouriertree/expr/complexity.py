@@ -31,3 +31,7 @@ class Complexity:
     def __call__(self, expression: Expression) -> int:
         table, known = self._table, expression.primitives
         return sum([table.get(o) or known.by_opcode(o).complexity for o in expression.op.tolist()])
+
+    def of_token(self, opcode: int, primitives: PrimitiveSet) -> int:
+        """The complexity of one operator or leaf."""
+        return self._table.get(opcode) or primitives.by_opcode(opcode).complexity

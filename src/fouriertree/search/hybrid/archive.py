@@ -15,7 +15,8 @@ from fouriertree.expr.canonical import canonical
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.vocabulary import ONE
 from fouriertree.model import sum_of_terms
-from fouriertree.projection.variable import FitData, Fitted, fit_constants
+from fouriertree.projection.batches import SumBatch
+from fouriertree.projection.variable import FitData, Fitted, fit_batch, fit_constants
 from fouriertree.search.hybrid.explore import EXACT, NATS_PER_UNIT, structural
 from fouriertree.search.hybrid.limits import straightened
 from fouriertree.search.hybrid.table import Table
@@ -31,8 +32,12 @@ NEARLY_EXACT = 1e-6
 HELD_BACK = 1e3
 #: relative error of a sum of a few numbers
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
+#: a canonical form has at least this share of the complexity of a sum
+SIMPLER = 0.5
 #: entries of one complexity, and how much worse than a simpler one an entry may be: numbers are not shortened yet
 KEPT, NEAR = 3, 1.1
+#: entries whose poles are remembered
+POLES_KEPT = 200
 #: rows beyond the number of fitted numbers that make an exact fit believable where no rows are held back, and at least
 #: twice as many as numbers
 SPARE_ROWS = 4
@@ -72,6 +77,19 @@ class Limits:
         # Simplification will shorten it, by how much is not known yet.
         return self.complexity_of(terms) <= 1.25 * self.max_complexity + 3
 
+    def allowed(self, sums: SumBatch) -> SumBatch:
+        """Those of a batch that are allowed."""
+        programs = sums.programs
+        tokens = np.ones(int(programs.op.max(initial=1)) + 1, np.int64)
+        for code in np.unique(programs.op).tolist():
+            tokens[code] = self.complexity.of_token(code, programs.primitives)
+        complexities = np.bincount(sums.owner, tokens[programs.op], len(sums)) + 3 * sums.n_terms - 1
+        fine = (sums.n_terms <= self.max_terms) & (complexities <= 1.25 * self.max_complexity + 3)
+        chosen = np.flatnonzero(fine)
+        if self.nesting.limits:
+            chosen = np.array([i for i in chosen if self.nesting.allow(sums.expressions(int(i)))], np.intp)
+        return sums.take(chosen)
+
 
 def passes_of(models: Sequence[Sequence[Expression]], fits: Sequence[Fitted]) -> int:
     """Passes over the rows that fits took: every term once per step, and the residual."""
@@ -88,7 +106,7 @@ class Verified:
     def __init__(self) -> None:
         self.entries: dict[int, tuple[float, Entry]] = {}
 
-    def best_up_to(self, complexity: int) -> float:
+    def best_up_to(self, complexity: float) -> float:
         return min((loss for size, (loss, _) in self.entries.items() if size <= complexity), default=np.inf)
 
     def keep(self, entry: Entry, loss: float) -> None:
@@ -130,6 +148,7 @@ class Archive:
         self._quick: FitData | None = None
         self._best_without_pole = 1.0
         self._may_be_law = True
+        self._poles: dict[int, tuple[Entry, bool]] = {}
 
     @property
     def n_rows(self) -> int:
@@ -168,25 +187,22 @@ class Archive:
         terms = straightened(entry.coefficients, entry.terms, self.table.X)
         return terms if terms is None or ONE in terms else (*terms, ONE)
 
-    def screen(
-        self, models: Sequence[Sequence[Expression]], iterations: int, count: int
-    ) -> list[tuple[Expression, ...]]:
+    def screen(self, models: SumBatch, iterations: int, count: int) -> list[tuple[Expression, ...]]:
         """The models with the shortest descriptions after a quick fit to the rows for screening."""
+        if not len(models):
+            return []
         rows = self.table.screen
         if self._quick is None:
             self._quick = FitData.prepare(self.table.X[rows], self.table.y[rows], self.table.weights[rows])
-        fits = fit_constants(
-            models, self._quick, iterations=iterations, fixed=structural(models), n_jobs=self.n_jobs
-        )
-        self._count(models, fits)
+        fits = fit_batch(models, self._quick, iterations, n_jobs=self.n_jobs)
+        self.fits += len(models)
+        self.traverses += int(np.sum((models.n_terms + 1) * (fits.steps + 1)))
         length2 = float(np.sum(self.table.weights[rows] * np.square(self.table.y[rows]))) or 1.0
-        found = [
-            Entry((), tuple(f.expressions), f.loss / length2, self.limits.complexity_of(f.expressions))
-            for f in fits
-            if np.isfinite(f.loss)
-        ]
-        found.sort(key=lambda entry: entry.score(len(rows)))
-        return [entry.terms for entry in found[:count]]
+        losses = np.maximum(fits.losses / length2, EXACT)
+        complexities = models.complexities + models.n_terms - 1
+        scores = 0.5 * len(rows) * np.log(losses) + NATS_PER_UNIT * complexities
+        best = [i for i in np.argsort(scores, kind="stable")[:count].tolist() if np.isfinite(scores[i])]
+        return [fits.batch.expressions(i) for i in best]
 
     def projected(
         self, models: Sequence[tuple[Expression, ...]], z: Floats, weights: Floats
@@ -211,8 +227,11 @@ class Archive:
     def _take(self, fit: Fitted) -> float:
         if not np.isfinite(fit.loss) or not np.isfinite(fit.coefficients).all():
             return np.inf
-        terms = tuple(fit.expressions)
-        entry = Entry(tuple(fit.coefficients.tolist()), terms, fit.loss / self.length2, self._complexity(fit))
+        terms, loss = tuple(fit.expressions), fit.loss / self.length2
+        raw = self.limits.complexity_of(terms)
+        if not self._may_enter(loss, raw):
+            return Entry((), (), loss, raw).score(self.n_rows)
+        entry = Entry(tuple(fit.coefficients.tolist()), terms, loss, self._complexity(fit))
         if entry.complexity > self.limits.max_complexity:
             return np.inf
         best, verified = self._is_one_of_the_best(entry), self._loss_if_verified(entry)
@@ -231,6 +250,12 @@ class Archive:
             self.law = entry
         return entry.score(self.n_rows)
 
+    def _may_enter(self, loss: float, raw: int) -> bool:
+        """Whether a sum can be near the front, or verified, however much its canonical form is simpler than it is."""
+        simple = SIMPLER * raw
+        best = min((known[0].loss for size, known in self.entries.items() if size <= simple), default=np.inf)
+        return loss < NEAR * best or loss * self.length2 < self.verified.best_up_to(simple)
+
     def _is_one_of_the_best(self, entry: Entry) -> bool:
         """Of its complexity, on the rows that it was fitted to."""
         known = self.entries.get(entry.complexity, [])
@@ -248,7 +273,11 @@ class Archive:
         return True
 
     def has_pole(self, entry: Entry) -> bool:
-        return any(may_have_pole(e, self.table.X) for e in entry.terms)
+        key = id(entry)
+        if self._poles.get(key, (None, False))[0] is not entry:
+            self._poles = dict(list(self._poles.items())[-POLES_KEPT:])
+            self._poles[key] = entry, any(may_have_pole(e, self.table.X) for e in entry.terms)
+        return self._poles[key][1]
 
     def _complexity(self, fit: Fitted) -> int:
         """Of the whole formula as it would be written."""

@@ -1,0 +1,98 @@
+"""Crossover and mutation of sums in arrays: every child is a list of segments of the tokens of its parents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.expr import Expression, PrimitiveSet, Programs
+from fouriertree.expr.opcodes import CONST
+from fouriertree.expr.postfix import starts, token_arities
+from fouriertree.projection.batches import SumBatch, copied, joined_programs, ranges
+
+Floats = NDArray[np.float64]
+#: first token and number of tokens
+Segment = tuple[int, int]
+#: cumulative probabilities of a removed, an added and a combined term; otherwise a subtree is replaced
+REMOVED, ADDED, COMBINED = 0.15, 0.3, 0.4
+#: probability that new material is a random tree, and not a subtree of another parent
+RANDOM_TREE = 0.5
+
+
+def offspring(
+    parents: SumBatch, scores: Floats, trees: Programs, operators: PrimitiveSet, rng: np.random.Generator, count: int
+) -> SumBatch:  # fmt: skip
+    """Children of parents with these scores, of which the smallest are best, and of random trees.
+
+    The parent of a child is the better one of two.  A term is removed, added, combined with another one by a binary
+    operator, or one of its subtrees is replaced.
+    """
+    binary = [row for row in operators if row.arity == 2]
+    tokens = [Expression.apply(row, 0.0, 0.0).part(2, 3) for row in binary]
+    trees = copied(trees, np.arange(len(trees)))  # a generator leaves room between them
+    source = joined_programs([parents.programs, trees, Programs.pack(tokens)])
+    n_parent_terms, n_trees = len(parents.programs), len(trees)
+    n_tokens = len(source.op) - len(tokens)
+    subtree_start = starts(token_arities(source.op[:n_tokens], source.primitives))
+    start, size = source.start.tolist(), source.count.tolist()
+    first, n_terms = parents.first.tolist(), parents.n_terms.tolist()
+
+    def whole(program: int) -> Segment:
+        return start[program], size[program]
+
+    def material() -> Segment:
+        """A random tree, or a subtree of a parent."""
+        if rng.random() < RANDOM_TREE:
+            return whole(n_parent_terms + int(rng.integers(n_trees)))
+        parent = int(rng.integers(len(parents)))
+        return subtree(first[parent] + int(rng.integers(n_terms[parent])))
+
+    def subtree(program: int) -> Segment:
+        end = start[program] + int(rng.integers(size[program]))
+        return subtree_start[end], end + 1 - subtree_start[end]
+
+    def child() -> list[list[Segment]]:
+        pair = rng.integers(len(parents), size=2)
+        parent = int(pair[int(np.argmin(scores[pair]))])
+        terms = [[whole(first[parent] + i)] for i in range(n_terms[parent])]
+        i, move = int(rng.integers(len(terms))), rng.random()
+        if move < REMOVED and len(terms) > 1:
+            del terms[i]
+        elif move < ADDED:
+            terms.append([material()])
+        elif move < COMBINED and binary:
+            operator = whole(n_parent_terms + n_trees + int(rng.integers(len(binary))))
+            pair_of_terms = [*terms[i], material()]
+            terms[i] = [*(pair_of_terms if rng.random() < 0.5 else pair_of_terms[::-1]), operator]
+        else:
+            at, length = subtree(first[parent] + i)
+            begin, n = whole(first[parent] + i)
+            after = at + length
+            terms[i] = [(begin, at - begin), material(), (after, begin + n - after)]
+        return terms
+
+    return without_constant_terms(_joined(source, [child() for _ in range(count)]))
+
+
+def _joined(source: Programs, children: Sequence[Sequence[Sequence[Segment]]]) -> SumBatch:
+    """Sums from segments of tokens."""
+    terms = [term for child in children for term in child]
+    segments = np.array([segment for term in terms for segment in term], np.int64).reshape(-1, 2)
+    tokens = ranges(segments[:, 0], segments[:, 1])
+    count = np.array([sum(length for _, length in term) for term in terms], np.int64)
+    programs = replace(
+        source, op=source.op[tokens], arg=source.arg[tokens], const=source.const[tokens],
+        start=np.cumsum(count) - count, count=count, height=int(count.max(initial=1)),
+    )  # fmt: skip
+    return SumBatch(programs, np.array([len(child) for child in children], np.int64))
+
+
+def without_constant_terms(sums: SumBatch) -> SumBatch:
+    """Sums without the terms that have no feature, and without those of which nothing is left."""
+    programs = sums.programs
+    varies = np.logical_or.reduceat(programs.op != CONST, programs.start)
+    n_terms = np.add.reduceat(varies.astype(np.int64), sums.first)
+    return SumBatch.gather(programs, np.flatnonzero(varies), n_terms[n_terms > 0])
