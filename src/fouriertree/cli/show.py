@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from fouriertree.estimators.regressor import SymbolicRegressor
 
 LONGEST = 300
+#: columns of a terminal below which equations come on lines of their own, and the indent of these
+NARROWEST, INDENT = 40, 10
 SHORTENED = "Long equations are shortened in this table; a model file (-o) keeps them whole."
 #: headings of the scores on the hold-out set
 HOLDOUT = ("hold-out R²", "hold-out RMSE")
@@ -23,13 +25,13 @@ ONLY_THE_MEAN = "no equation has a smaller description length than a constant"
 
 
 def show(regressor: SymbolicRegressor, target: str, holdout: HoldoutScores | None = None) -> None:
-    """The table of equations: a Rich table for a terminal, plain text without line breaks for a pipe."""
+    """The table of equations: wrapped for a terminal, without line breaks for a pipe."""
     from fouriertree.selection.table import aligned
 
     with printing():
         # Not what Rich takes for a terminal: FORCE_COLOR must not shorten equations in a pipe.
         if sys.stdout.isatty():
-            show_rich_table(regressor.equations_, regressor.best_index_, target, holdout)
+            show_on_terminal(regressor.equations_, regressor.best_index_, holdout)
         else:
             print(aligned(lines(regressor.equations_, regressor.best_index_, holdout)))
         print(f"\n{printable(target)} = {printable(regressor.get_best()['equation'])}")
@@ -68,24 +70,34 @@ def only_the_mean(regressor: SymbolicRegressor) -> bool:
     return constant and looked and bool(regressor.get_best()["r2"] < 1.0)
 
 
-def show_rich_table(
-    equations: pd.DataFrame, chosen: int, target: str, holdout: HoldoutScores | None = None
-) -> None:
-    from rich.box import SIMPLE_HEAD
+def show_on_terminal(equations: pd.DataFrame, chosen: int, holdout: HoldoutScores | None = None) -> None:
+    """The table with equations in the last column, or below their rows where that column would be narrow."""
     from rich.console import Console
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
+    from fouriertree.selection.table import aligned
+
     short = equations.assign(equation=[shortened(text) for text in equations["equation"]])
     headings, *rows = lines(short, chosen, holdout)
-    table = Table(title=Text(f"equations for {printable(target)}"), box=SIMPLE_HEAD)
-    for heading in headings[:-1]:
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column(headings[-1], overflow="fold")
-    for i, row in enumerate(rows):
+    # Headings of two words take two lines: with a hold-out set, the numbers alone fill 80 columns.
+    head = [line for line in zip(*(text.rpartition(" ")[::2] for text in headings), strict=True) if any(line)]
+    numbers = aligned([(*line[:-1], "") for line in [*head, *rows]]).split("\n")
+    console = Console()
+    wide = console.width - len(numbers[0]) >= min(NARROWEST, max(len(row[-1]) for row in rows))
+    table = Table.grid()
+    table.add_column(no_wrap=wide)
+    for i, (left, line) in enumerate(zip(numbers, [*head, *rows], strict=True), -len(head)):
         # Text and not markup: a column may be called [bold].
-        table.add_row(*map(Text, row), style="bold" if i == chosen else None)
-    Console().print(table)
+        texts = [Text(part, "bold" if i == chosen else "", overflow="fold") for part in (left, line[-1])]
+        if wide:
+            table.add_row(*texts)
+            continue
+        table.add_row(texts[0])
+        if i >= 0:
+            table.add_row(Padding(texts[1], (0, 0, 0, INDENT)))
+    console.print(table)
     if not short.equals(equations):
         print(SHORTENED)
 
