@@ -104,6 +104,26 @@ def test_a_finished_run_resumes_under_a_larger_limit_only(run, table):
     assert more["evaluations"] > whole["evaluations"]
 
 
+def test_a_run_that_finishes_while_it_is_being_resumed_keeps_its_result(run, table, monkeypatch):
+    from fouriertree import runs
+
+    whole = found(run, *FIT)
+    about = (Path(whole["run"]) / "run.json").read_bytes()
+    find_run = runs.find_run
+
+    def find_before_the_end(*arguments):
+        mark_killed(whole["run"])
+        folder = find_run(*arguments)
+        (Path(whole["run"]) / "run.json").write_bytes(about)
+        return folder
+
+    monkeypatch.setattr(runs, "find_run", find_before_the_end)
+    result = run("runs", "resume", "last")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "is finished, and `fouriertree runs show" in result.stderr
+    assert (Path(whole["run"]) / "run.json").read_bytes() == about
+
+
 def test_a_damaged_checkpoint_is_noted(run, table):
     whole = found(run, *FIT)
     mark_killed(whole["run"])

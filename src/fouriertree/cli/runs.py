@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fouriertree.cli.files import as_input_errors
+from fouriertree.cli.files import as_input_errors, writing
 from fouriertree.cli.fit import fit_table
 from fouriertree.cli.fitting.arguments import FitArguments
 from fouriertree.cli.fitting.options import CHANGEABLE
@@ -143,9 +143,10 @@ def resume(run: str, run_dir: Path, json: bool, **changes: Any) -> None:
         from fouriertree.runs import RunError
 
         [folder] = find(run_dir, run)
-        arguments = resumed_arguments(folder, given)
         with closing(folder), handle_interrupts() as interrupts, as_input_errors(RunError):
-            fit_table(arguments, interrupts, content, folder)
+            with writing(folder.path):
+                folder.lock()
+            fit_table(resumed_arguments(folder, given), interrupts, content, folder)
 
 
 @app.command("rm", cls=Command, epilog=REMOVE)

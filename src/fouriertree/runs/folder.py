@@ -110,11 +110,16 @@ class RunFolder:
     # One writer at a time -----------------------------------------------------------------------------------
     def lock(self) -> None:
         """Acquire the lock, which the end of the process releases; RunError if another process has it."""
+        if self._lock is not None:
+            return
         file = (self.path / LOCK).open("w")
         if not _lock(file):
             file.close()
             raise RunError(f"run {self.id} is still running; wait for it, or stop it first")
         self._lock = file
+        # The process that had the lock may have ended the run since run.json was read.
+        if self.metadata:
+            self.metadata = RunFolder.open(self.path).metadata
 
     def is_locked(self) -> bool:
         try:
