@@ -185,7 +185,26 @@ def test_a_full_disk_loses_the_file_but_not_the_table(fit):
     result = fit("-t", "y", "-o", "/dev/full", "--max-evaluations", 2000)
     assert result.exit_code == 2
     assert ">>>" in result.stdout
-    assert result.stderr == "error: cannot write /dev/full: no space left on device\n"
+    [run] = Path("fouriertree-runs").iterdir()
+    model = run / "model.json"
+    assert (
+        result.stderr == f"error: cannot write /dev/full: no space left on device; the model is in {model}\n"
+    )
+    assert fit("-t", "y", "-o", "/dev/full", "--max-evaluations", 2000, "--no-run").stderr.endswith(
+        "device\n"
+    )
+
+
+def test_all_files_that_cannot_be_written_are_named(fit, monkeypatch):
+    def full(path, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("fouriertree.runs.model_file.write_atomically", full)
+    monkeypatch.setattr("fouriertree.io.files.write_atomically", full)
+    result = fit("-t", "y", "-o", "m.json", "--plot", "p.png", "--max-evaluations", 2000, "--no-run")
+    assert ">>>" in result.stdout
+    full_disk = "no space left on device"
+    assert result.stderr == f"error: cannot write m.json: {full_disk}; cannot write p.png: {full_disk}\n"
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_temporary_file(tmp_path, monkeypatch):

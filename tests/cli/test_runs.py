@@ -28,9 +28,13 @@ def found(run, *arguments):
     return json.loads(result.stdout)
 
 
-def mark_killed(path):
+def mark(path, **changes):
     about = json.loads((Path(path) / "run.json").read_text())
-    (Path(path) / "run.json").write_text(json.dumps(about | {"status": "running"}))
+    (Path(path) / "run.json").write_text(json.dumps(about | changes))
+
+
+def mark_killed(path):
+    mark(path, status="running")
 
 
 def test_the_run_of_a_fit_is_listed_and_shown(run, table):
@@ -42,7 +46,73 @@ def test_the_run_of_a_fit_is_listed_and_shown(run, table):
     shown = found(run, "runs", "show", "last")
     assert len(shown["front"]) == len(fitted["equations"])
     assert shown["about"]["columns"] == ["mass %", "v"]
-    assert "mass %" in run("runs", "show", listed["id"][-4:]).stdout
+    printed = run("runs", "show", listed["id"][-4:]).stdout
+    assert "mass %" in printed
+    [marked] = [line for line in printed.splitlines() if line.startswith(">>>")]
+    assert marked.endswith(f"  {fitted['equation']}")
+    assert "40 rows, 2 features" in printed
+    assert "progress" not in printed
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "title"),
+    [
+        ("interrupted", "interrupted", "interrupted"),
+        ("interrupted", "memory used up", "interrupted, memory used up"),
+        ("failed", "failed: MemoryError", "failed, MemoryError"),
+        ("finished", "time used up", "finished, time used up"),
+    ],
+)
+def test_a_status_is_shown_once_with_its_reason(run, table, status, reason, title):
+    fitted = found(run, *FIT)
+    mark(fitted["run"], status=status, stop_reason=reason)
+    first = run("runs", "show", "last").stdout.splitlines()[0]
+    assert first == f"run {Path(fitted['run']).name}: {title}"
+
+
+def test_a_run_without_a_result_lists_its_most_accurate_equation_so_far(run, table):
+    fitted = found(run, *FIT)
+    assert not run("runs").stdout.endswith(" (the most accurate so far)\n")
+    mark(fitted["run"], status="running", result=None)
+    last = fitted["equations"][-1]["equation"]
+    assert found(run, "runs")["runs"][0]["equation"] == last
+    assert run("runs").stdout.endswith(f"  {last} (the most accurate so far)\n")
+
+
+def test_the_shown_command_resumes_a_run_in_any_folder(run, table):
+    folder = Path(found(run, *FIT, "--run-dir", "my runs")["run"])
+    (folder / "checkpoint-000001.ftc").touch()
+    mark_killed(folder)
+    last = run("runs", "show", "last", "--run-dir", "my runs").stdout.splitlines()[-1]
+    assert last == f"resume it: fouriertree runs resume {folder.name} --run-dir 'my runs'"
+
+
+def test_a_single_feature_and_a_single_evaluation_are_singular(run, table):
+    fit = ("fit", "data.csv", "-t", "y", "-c", "v", "--search", "one-plus-lambda", "--max-evaluations", 1)
+    assert "; 1 traverse; 1 evaluation; " in run(*fit).stdout
+    assert "40 rows, 1 feature\n" in run("runs", "show", "last").stdout
+
+
+def test_a_fit_without_memory_ends_with_one_sentence_and_can_be_resumed(run, table, monkeypatch):
+    from fouriertree.search import Hybrid
+
+    def step(*arguments):
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Hybrid, "step", step)
+        result = run(*FIT)
+        without_run = run(*FIT, "--no-run")
+    [folder] = Path("fouriertree-runs").iterdir()
+    for failed in (result, without_run):
+        assert (failed.exit_code, failed.stderr.count("\n")) == (2, 1)
+        assert failed.stderr.startswith("error: there is not enough memory for the fit; ")
+        assert "--memory-limit" in failed.stderr
+    assert f"the run is in {folder}, and `fouriertree runs resume {folder.name}` resumes it" in result.stderr
+    assert "resume" not in without_run.stderr
+    assert found(run, "runs")["runs"][0]["status"] == "failed"
+    resumed = found(run, "runs", "resume", folder.name, "--memory-limit", 1e9)
+    assert resumed["equations"] == found(run, *FIT, "--no-run")["equations"]
 
 
 def test_no_run_creates_no_run_folder(run, table):

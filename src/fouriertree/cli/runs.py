@@ -15,12 +15,13 @@ from fouriertree.cli.files import as_input_errors, writing
 from fouriertree.cli.fit import fit_table
 from fouriertree.cli.fitting.arguments import FitArguments
 from fouriertree.cli.fitting.options import CHANGEABLE
+from fouriertree.cli.fitting.outcome import resume_command
 from fouriertree.cli.help import Command, Group, examples
 from fouriertree.cli.interrupts import handle_interrupts
 from fouriertree.cli.options import FOLDER, JSON, info, option, with_options
 from fouriertree.cli.output import aligned_rows, document, note, say
 from fouriertree.cli.show import shortened
-from fouriertree.errors import InputError
+from fouriertree.errors import InputError, counted
 from fouriertree.fit.options import BOOLEAN, RUNS, text
 from fouriertree.io.tables.source import DASH
 from fouriertree.io.terminal import printable
@@ -53,6 +54,8 @@ SEVERAL = option("run", text("ID..."), "IDs of runs, or parts of them.", argumen
 STORE = option("run_dir", FOLDER, "Folder of the runs: the --run-dir of `fit`.", default=RUNS)
 #: characters of an equation in a list
 LONGEST = 60
+#: parameters that do not change a result, or that are shown as the folder and the seed of the run
+NOT_COMPARED = {"run_dir", "progress", "random_state"}
 #: the rows of a comparison, before the parameters
 SIDE_BY_SIDE = ("status", "target", "rows", "columns", "seconds", "loss", "complexity", "equation")
 
@@ -85,7 +88,7 @@ def runs(
     with document(json) as content:
         content["runs"] = found = [summary(run) for run in list_runs(run_dir)]
         if found:
-            headings = ["id", "status", "target", "rows", "seconds", "equation"]
+            headings = ["id", "status", "target", "shape", "seconds", "equation"]
             say(aligned_rows(headings, map(list_cells, found)))
         else:
             hint = "`fouriertree fit` creates them, and --run-dir names another folder"
@@ -97,22 +100,28 @@ def runs(
 def show(run: str, run_dir: Path, json: bool) -> None:
     """Print the parameters of a run, its status and its equations."""
     with document(json) as content:
-        from fouriertree.runs.folder import MODEL
+        from fouriertree.runs.folder import FINISHED, MODEL, RUNNING
+        from fouriertree.selection.table import CHOSEN
 
         [folder] = find(run_dir, run)
         front, checkpoints = front_of(folder), folder.checkpoints()
         content |= {
             "about": folder.metadata, "front": front, "checkpoints": checkpoints, "path": str(folder.path),
         }  # fmt: skip
-        reason = summary(folder)["stop_reason"]
-        title = f"run {folder.id}: {folder.status}" + (f", {reason}" if reason else "")
+        status, reason = folder.status, folder.metadata.get("stop_reason")
+        # The reason of a failure starts with the status, and that of an interrupt is the status.
+        why = "" if reason in (None, status) else f", {reason.removeprefix(f'{status}: ')}"
+        title = f"run {folder.id}: {status}{why}"
         say(*map(printable, [title, *(f"  {name}: {value}" for name, value in details(folder))]))
         if front:
-            say("", aligned_rows(list(front[0]), [list(map(short_number, row.values())) for row in front]))
+            chosen = (folder.metadata.get("result") or {}).get("equation")
+            marks = [CHOSEN if row.get("equation") == chosen else "" for row in front]
+            rows = [[mark, *map(short_number, row.values())] for mark, row in zip(marks, front, strict=True)]
+            say("", aligned_rows(["", *front[0]], rows))
         if (folder.path / MODEL).is_file():
             say("", f"model: {folder.path / MODEL}")
-        elif checkpoints:
-            say("", f"resume it: fouriertree runs resume {folder.id}")
+        if checkpoints and status not in (FINISHED, RUNNING):
+            say("", f"resume it: {resume_command(folder.path)}")
 
 
 @app.command("compare", cls=Command, epilog=COMPARE)
@@ -206,12 +215,14 @@ def details(run: RunFolder) -> Iterator[tuple[str, Any]]:
     yield "created", about.get("created")
     yield "table", (about.get("command") or {}).get("data", "from Python")
     yield "target", about.get("target")
-    yield "size", f"{data.get('rows')} rows, {data.get('columns')} columns"
+    yield "size", f"{counted(data.get('rows'), 'row')}, {counted(data.get('columns'), 'feature')}"
     yield "seed", about.get("seed")
     yield "checkpoints", len(run.checkpoints())
     yield "fouriertree", about["versions"].get("fouriertree")
     yield from (
-        (name, value) for name, value in about["parameters"].items() if value not in (None, [], False)
+        (name, value)
+        for name, value in about["parameters"].items()
+        if value not in (None, [], False) and name not in NOT_COMPARED
     )
 
 
@@ -224,7 +235,7 @@ def differing(runs: Sequence[RunFolder]) -> dict[str, list[Any]]:
         return {**known, "seed": about["seed"], "sha256": about["data"].get("sha256")}
 
     recorded = [parameters(run) for run in runs]
-    names = sorted({name for each in recorded for name in each} - {"run_dir", "progress", "random_state"})
+    names = sorted({name for each in recorded for name in each} - NOT_COMPARED)
     columns = {name: [each.get(name) for each in recorded] for name in names}
     return {name: values for name, values in columns.items() if any(value != values[0] for value in values)}
 
@@ -275,6 +286,8 @@ def number_in(row: Mapping[str, str], name: str) -> float | None:
 # Cells ----------------------------------------------------------------------------------------------------------
 def list_cells(run: dict[str, Any]) -> list[str]:
     equation = shortened(run["equation"], LONGEST) if run["equation"] else "–"
+    if run["equation"] and run["seconds"] is None:
+        equation += " (the most accurate so far)"
     size = "–" if run["rows"] is None else f"{run['rows']}×{run['columns']}"
     seconds = f"{run['seconds']:.1f}" if isinstance(run["seconds"], int | float) else "–"
     return [run["id"], run["status"], str(run["target"]), size, seconds, equation]

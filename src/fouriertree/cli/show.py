@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from fouriertree.cli.output import printing
+from fouriertree.errors import counted
 from fouriertree.io.terminal import printable
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ def show(regressor: SymbolicRegressor, target: str, holdout: HoldoutScores | Non
             print(ONLY_THE_MEAN)
         if holdout is not None:
             print(holdout_summary(holdout, regressor.best_index_))
-        spent = f"{regressor.traverses_:,} traverses; {regressor.evaluations_:,} evaluations"
+        spent = (
+            f"{counted(regressor.traverses_, 'traverse')}; {counted(regressor.evaluations_, 'evaluation')}"
+        )
         print(f"stopped: {regressor.stop_reason_}; {spent}; seed {regressor.seed_}")
 
 
@@ -55,8 +58,8 @@ def lines(equations: pd.DataFrame, chosen: int, holdout: HoldoutScores | None) -
 
 
 def holdout_summary(holdout: HoldoutScores, chosen: int) -> str:
-    score = holdout.scores[chosen]
-    return f"hold-out set: R² {number(score.r2, '.6f')}, RMSE {number(score.rmse, '.3g')} on {holdout.n_rows:,} rows"
+    score, rows = holdout.scores[chosen], counted(holdout.n_rows, "row")
+    return f"hold-out set: R² {number(score.r2, '.6f')}, RMSE {number(score.rmse, '.3g')} on {rows}"
 
 
 def number(value: float, form: str) -> str:

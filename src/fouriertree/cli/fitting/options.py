@@ -58,6 +58,6 @@ CHANGEABLE = (
     option("data", TABLE_FILE, f"The table, where it has moved: {TABLE}."),
     *(
         replace(RECORDED[key], flag=replace(RECORDED[key].flag or Flag(), default=None))
-        for key in ("time_limit", "max_evaluations", "jobs", "output", "plot")
+        for key in ("time_limit", "max_evaluations", "memory_limit", "jobs", "output", "plot")
     ),
 )
