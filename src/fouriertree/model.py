@@ -193,3 +193,22 @@ def sum_of_terms(
         else:
             total = total + scaled(coefficient, expression)
     return Expression.constant(0.0) if total is None else total
+
+
+def extrapolation(
+    model: Model, X: NDArray[np.float64], box: NDArray[np.float64], names: Sequence[str]
+) -> str | None:
+    """A message if rows lie outside of the range of the training data in a feature of the equation, or None."""
+    columns = sorted({column for expression in model.expressions for column in expression.columns})
+    beyond = (X[:, columns] < box[columns, 0]) | (X[:, columns] > box[columns, 1])
+    if not (count := int(np.count_nonzero(beyond.any(axis=1)))):
+        return None
+    ranges = [
+        f"{names[column]} from {box[column, 0]:.6g} to {box[column, 1]:.6g}"
+        for column, there in zip(columns, beyond.T, strict=True)
+        if there.any()
+    ]
+    return (
+        f"{count} of {len(X)} rows lie outside of the range of the training data ({', '.join(ranges)}), where the "
+        "equation extrapolates"
+    )

@@ -95,8 +95,23 @@ def test_predictions_that_are_not_finite_are_counted_on_stderr(run, tmp_path):
     (tmp_path / "new.csv").write_text("x\n-1\n1\n", encoding="utf-8")
     result = run("predict", "model.json", "new.csv")
     assert result.exit_code == 0
-    assert result.stderr == "warning: the equation has no finite value on 1 of 2 rows\n"
+    outside = (
+        "rows lie outside of the range of the training data (x from 1 to 9), where the equation extrapolates"
+    )
+    warning = "warning: the equation has no finite value on 1 of 2 rows"
+    assert result.stderr.splitlines() == [f"note: 1 of 2 {outside}", warning]
     assert np.isnan(predictions(result.stdout)[0])
+
+
+def test_a_model_without_feature_names_predicts_columns_x0_x1_and_so_on(run):
+    X = np.column_stack([np.arange(20.0) % 7, np.arange(20.0)])
+    SymbolicRegressor(max_evaluations=1000, random_state=0).fit(X, 2 * X[:, 1]).save("model.json")
+    Path("new.csv").write_text("x1,x0\n4,0\n30,0\n", encoding="utf-8")
+    result = run("predict", "model.json", "new.csv")
+    assert predictions(result.stdout) == pytest.approx([8.0, 60.0])
+    assert result.stderr.startswith(
+        "note: 1 of 2 rows lie outside of the range of the training data (x1 from 0 to 19)"
+    )
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -234,6 +249,13 @@ def test_a_constant_target_has_a_constant_equation(run, tmp_path):
     assert result.exit_code == 0
     assert "\ny = 4\n" in result.stdout
     assert predictions(run("predict", "m.json", "data.csv").stdout) == pytest.approx(4.0)
+
+
+def test_a_fit_without_time_says_that_it_has_not_searched(run, pendulum):
+    result = run("fit", pendulum, "-t", "acceleration", "--time-limit", 0)
+    assert result.exit_code == 0
+    assert "\nthe search had no time: no equation was evaluated\n" in result.stdout
+    assert "description length" not in result.stdout
 
 
 def test_gram_svd_is_announced_as_the_published_algorithm(run, pendulum):

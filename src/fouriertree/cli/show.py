@@ -23,6 +23,7 @@ SHORTENED = "Long equations are shortened in this table; a model file (-o) keeps
 #: headings of the scores on the hold-out set
 HOLDOUT = ("hold-out R²", "hold-out RMSE")
 ONLY_THE_MEAN = "no equation has a smaller description length than a constant"
+NOT_SEARCHED = "the search had no time: no equation was evaluated"
 
 
 def show(regressor: SymbolicRegressor, target: str, holdout: HoldoutScores | None = None) -> None:
@@ -37,7 +38,7 @@ def show(regressor: SymbolicRegressor, target: str, holdout: HoldoutScores | Non
             print(aligned(lines(regressor.equations_, regressor.best_index_, holdout)))
         print(f"\n{printable(target)} = {printable(regressor.get_best()['equation'])}")
         if only_the_mean(regressor):
-            print(ONLY_THE_MEAN)
+            print(ONLY_THE_MEAN if regressor.evaluations_ else NOT_SEARCHED)
         if holdout is not None:
             print(holdout_summary(holdout, regressor.best_index_))
         spent = (
