@@ -156,4 +156,4 @@ def check_guesses(guesses: Sequence[str], X: pd.DataFrame, operators: PrimitiveS
         try:
             parse_guesses([guess], list(X.columns), operators or PrimitiveSet.default())
         except ParseError as error:
-            raise InputError(f"--guess {guess!r} is no formula: {error.reason}") from None
+            raise InputError(f"--guess {guess!r} cannot be used: {error.reason}") from None
