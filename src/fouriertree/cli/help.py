@@ -25,11 +25,20 @@ class Group(PlainEpilog, TyperGroup):
 
 
 class Command(PlainEpilog, TyperCommand):
-    """A command that lists its options under their headings (`rich_help_panel`)."""
+    """A command that lists its options under their headings (`rich_help_panel`).
+
+    Arguments have the same name everywhere, to which versions of Typer would add braces and types.
+    """
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        arguments = [param.metavar for param in self.params if param.param_type_name == "argument"]
+        return [self.options_metavar or "", *map(str, arguments)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         for heading, params in by_heading(self.get_params(ctx)).items():
             records = [record for param in params if (record := param.get_help_record(ctx)) is not None]
+            if heading == ARGUMENTS:
+                records = [(param.metavar, text) for param, (_, text) in zip(params, records, strict=True)]
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(records)

@@ -48,9 +48,9 @@ RESUME = examples(
 REMOVE = examples(("two of them, without a question", "fouriertree runs rm 8a2f 91c0 --yes"))
 
 RUN = option(
-    "run", text("ID"), "ID of a run, its first or last letters, or `last` for the newest.", argument=True
+    "run", text("RUN"), "ID of a run, its first or last letters, or `last` for the newest.", argument=True
 )
-SEVERAL = option("run", text("ID..."), "IDs of runs, or parts of them.", argument=True, repeated=True)
+SEVERAL = option("run", text("RUN..."), "IDs of runs, or parts of them.", argument=True, repeated=True)
 STORE = option("run_dir", FOLDER, "Folder of the runs: the --run-dir of `fit`.", default=RUNS)
 #: characters of an equation in a list
 LONGEST = 60
