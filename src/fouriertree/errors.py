@@ -38,14 +38,9 @@ def suggestion(word: str, choices: Iterable[str]) -> str:
     return f"; did you mean {by_case[close[0]]!r}?" if close else ""
 
 
-def counted(number: Any, noun: str) -> str:
-    """A number and its noun.
-
-    >>> counted(1, "row"), counted(1200, "row")
-    ('1 row', '1,200 rows')
-    """
-    digits = f"{number:,}" if isinstance(number, int) else number
-    return f"{digits} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str) -> str:
+    """``1 row``, ``1,200 rows``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def listed(names: Iterable[str]) -> str:

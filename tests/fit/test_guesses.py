@@ -85,7 +85,7 @@ BAD = [
 
 NO_FEATURES = [
     ("a*sin(angel)", "it has no feature; did you mean 'angle'?"),
-    ("k*c", "it has no feature; the features are 'angle', 'speed'"),
+    ("k*c", "it has no feature; there are 'angle', 'speed'"),
 ]
 
 

@@ -138,6 +138,22 @@ def test_a_run_whose_status_cannot_be_written_warns_that_it_will_be_listed_as_ki
     assert RunFolder.open(fitted.run_path_).status == "killed"
 
 
+def test_a_run_folder_that_disappears_loses_the_run_and_not_the_result(
+    tmp_path, every_checkpoint, monkeypatch
+):
+    write = RunFolder._write_checkpoint
+
+    def write_and_remove(folder, content):
+        write(folder, content)
+        shutil.rmtree(folder.path)
+
+    monkeypatch.setattr(RunFolder, "_write_checkpoint", write_and_remove)
+    with pytest.warns(RunFolderWarning) as caught:
+        fitted = SymbolicRegressor(run_dir=tmp_path, **SMALL_FIT).fit(*table(40))
+    assert len(caught) == 2
+    assert outcome(fitted) == outcome(SymbolicRegressor(**SMALL_FIT).fit(*table(40)))
+
+
 @pytest.fixture
 def run(tmp_path):
     X, y = table()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +15,6 @@ from fouriertree.io import files
 from fouriertree.io.tables.source import DASH
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from fouriertree.estimators.regressor import SymbolicRegressor
     from fouriertree.model import Model
     from fouriertree.runs.model_file import ModelRecord
@@ -84,17 +81,13 @@ class SavedModel:
     target: str
     model: Model
     row: int
-    box: NDArray[np.float64]  #: (n_features, 2) range of the training data
-
-    @property
-    def names(self) -> Sequence[str]:
-        return self.model.names or [f"x{i}" for i in range(len(self.box))]
+    box: tuple[tuple[float, float], ...]  #: minimum and maximum of every feature in the training data
 
     @property
     def columns(self) -> dict[int, str]:
         """The features of the equation: index and name."""
-        used = {column for expression in self.model.expressions for column in expression.columns}
-        return {column: self.names[column] for column in sorted(used)}
+        names = self.model.names or ()
+        return {column: names[column] for column in self.model.expression.columns}
 
 
 def save_model(path: Path, regressor: SymbolicRegressor, target: str) -> None:
@@ -117,13 +110,12 @@ def load_regressor(path: Path) -> tuple[SymbolicRegressor, str]:
 
 def load_model(path: Path, row: int | None = None) -> SavedModel:
     """The chosen equation of a model file, or that of another row."""
-    import numpy as np
-
     saved = read_saved(path)
     if row is not None and row >= len(saved.models):
         raise InputError(f"{path} has no row {row}; its rows are 0 to {len(saved.models) - 1}")
     number = saved.chosen if row is None else row
-    return SavedModel(saved.target, saved.models[number], number, np.array(saved.box).reshape(-1, 2))
+    names = saved.names or tuple(f"x{i}" for i in range(len(saved.box)))
+    return SavedModel(saved.target, replace(saved.models[number], names=names), number, saved.box)
 
 
 def read_saved(path: Path) -> ModelRecord:

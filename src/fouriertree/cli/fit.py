@@ -19,7 +19,6 @@ from fouriertree.cli.output import document, note
 from fouriertree.errors import InputError
 
 if TYPE_CHECKING:
-    from fouriertree.estimators.single_fit import RunContext
     from fouriertree.runs import RunFolder
 
 EXAMPLES = examples(
@@ -71,27 +70,20 @@ def fit_table(
     )
     interrupts.regressor = regressor
     context = RunContext(folder, {"command": arguments.to_json()})
-    with warnings_as_notes():
-        # A run that cannot be resumed, and a memory limit that is too small.
-        with as_input_errors(RunError, MemoryLimitError), out_of_memory(context):
+    # A run that cannot be resumed, and a memory limit that is too small.
+    with warnings_as_notes(), as_input_errors(RunError, MemoryLimitError):
+        try:
             regressor.fit_run(training.X, training.y, training.weights, context=context, stop=interrupts.stop)
+        except MemoryError:
+            advice = "with a --memory-limit, a search ends before that and keeps its equations"
+            if (run := context.folder) is not None:
+                advice += f"; the run is in {run.path}, and `{resume_command(run.path)}` resumes it"
+            raise InputError(f"there is not enough memory; {advice}") from None
         interrupts.announce()
         scores = None if holdout is None else holdout_scores(regressor.models_, holdout)
         outcome = Outcome(regressor, training, scores)
         content |= outcome.document()
         outcome.finish(arguments.output, arguments.plot, report)
-
-
-@contextmanager
-def out_of_memory(context: RunContext) -> Iterator[None]:
-    """Inside, a lack of memory is an error with the next step."""
-    try:
-        yield
-    except MemoryError:
-        advice = "give a --memory-limit in MB, at which the search ends and keeps its equations"
-        if (run := context.folder) is not None:
-            advice += f"; the run is in {run.path}, and `{resume_command(run.path)}` resumes it"
-        raise InputError(f"there is not enough memory for the fit; {advice}") from None
 
 
 @contextmanager

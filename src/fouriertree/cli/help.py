@@ -25,14 +25,11 @@ class Group(PlainEpilog, TyperGroup):
 
 
 class Command(PlainEpilog, TyperCommand):
-    """A command that lists its options under their headings (`rich_help_panel`).
-
-    Arguments have the same name everywhere, to which versions of Typer would add braces and types.
-    """
+    """A command that lists its options under their headings (`rich_help_panel`)."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        arguments = [param.metavar for param in self.params if param.param_type_name == "argument"]
-        return [self.options_metavar or "", *map(str, arguments)]
+        # Typer would write {DATA} here, and DATA <path> below.
+        return ["[OPTIONS]", *(str(p.metavar) for p in self.params if p.param_type_name == "argument")]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         for heading, params in by_heading(self.get_params(ctx)).items():

@@ -90,7 +90,7 @@ def predictions(table: Table, saved: SavedModel) -> NDArray[np.float64]:
         return np.empty(0)
     X = np.zeros((len(table), 1 + max(names, default=0)))
     X[:, list(names)] = table.numbers(list(names.values()), "; the equation needs a number there")
-    if sentence := extrapolation(saved.model, X, saved.box, saved.names):
+    if sentence := extrapolation(saved.model, X, np.array(saved.box), saved.model.names or ()):
         note(sentence)
     return saved.model.predict(X)
 

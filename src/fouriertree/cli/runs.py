@@ -21,7 +21,7 @@ from fouriertree.cli.interrupts import handle_interrupts
 from fouriertree.cli.options import FOLDER, JSON, info, option, with_options
 from fouriertree.cli.output import aligned_rows, document, note, say
 from fouriertree.cli.show import shortened
-from fouriertree.errors import InputError, counted
+from fouriertree.errors import InputError
 from fouriertree.fit.options import BOOLEAN, RUNS, text
 from fouriertree.io.tables.source import DASH
 from fouriertree.io.terminal import printable
@@ -108,19 +108,17 @@ def show(run: str, run_dir: Path, json: bool) -> None:
         content |= {
             "about": folder.metadata, "front": front, "checkpoints": checkpoints, "path": str(folder.path),
         }  # fmt: skip
-        status, reason = folder.status, folder.metadata.get("stop_reason")
-        # The reason of a failure starts with the status, and that of an interrupt is the status.
-        why = "" if reason in (None, status) else f", {reason.removeprefix(f'{status}: ')}"
-        title = f"run {folder.id}: {status}{why}"
+        # Of an interrupted run, the reason is the status.
+        status = dict.fromkeys(filter(None, (folder.status, folder.metadata.get("stop_reason"))))
+        title = f"run {folder.id}: {', '.join(status)}"
         say(*map(printable, [title, *(f"  {name}: {value}" for name, value in details(folder))]))
         if front:
             chosen = (folder.metadata.get("result") or {}).get("equation")
-            marks = [CHOSEN if row.get("equation") == chosen else "" for row in front]
-            rows = [[mark, *map(short_number, row.values())] for mark, row in zip(marks, front, strict=True)]
-            say("", aligned_rows(["", *front[0]], rows))
+            marked = [{"": CHOSEN if row.get("equation") == chosen else "", **row} for row in front]
+            say("", aligned_rows(list(marked[0]), [list(map(cell, row.values())) for row in marked]))
         if (folder.path / MODEL).is_file():
             say("", f"model: {folder.path / MODEL}")
-        if checkpoints and status not in (FINISHED, RUNNING):
+        if checkpoints and folder.status not in (FINISHED, RUNNING):
             say("", f"resume it: {resume_command(folder.path)}")
 
 
@@ -215,7 +213,7 @@ def details(run: RunFolder) -> Iterator[tuple[str, Any]]:
     yield "created", about.get("created")
     yield "table", (about.get("command") or {}).get("data", "from Python")
     yield "target", about.get("target")
-    yield "size", f"{counted(data.get('rows'), 'row')}, {counted(data.get('columns'), 'feature')}"
+    yield "shape", f"{data.get('rows')} × {data.get('columns')} (rows × features)"
     yield "seed", about.get("seed")
     yield "checkpoints", len(run.checkpoints())
     yield "fouriertree", about["versions"].get("fouriertree")
@@ -229,12 +227,11 @@ def details(run: RunFolder) -> Iterator[tuple[str, Any]]:
 def differing(runs: Sequence[RunFolder]) -> dict[str, list[Any]]:
     """Parameters and data in which the runs differ, by name."""
 
-    def parameters(run: RunFolder) -> dict[str, Any]:
-        about = run.metadata
+    def parameters(about: Mapping[str, Any]) -> dict[str, Any]:
         known = {**about["parameters"], **about["described"]}
         return {**known, "seed": about["seed"], "sha256": about["data"].get("sha256")}
 
-    recorded = [parameters(run) for run in runs]
+    recorded = [parameters(run.metadata) for run in runs]
     names = sorted({name for each in recorded for name in each} - NOT_COMPARED)
     columns = {name: [each.get(name) for each in recorded] for name in names}
     return {name: values for name, values in columns.items() if any(value != values[0] for value in values)}
@@ -244,8 +241,7 @@ def summary(run: RunFolder) -> dict[str, Any]:
     about = run.metadata
     data, result = about["data"], about.get("result") or {}
     # Without a result, the most accurate equation so far.
-    front = [] if result else front_of(run)
-    best: dict[str, Any] = front[-1] if front else {}
+    best: dict[str, Any] = {} if result else [{}, *front_of(run)][-1]
     return {
         "id": run.id,
         "status": run.status,
@@ -294,15 +290,8 @@ def list_cells(run: dict[str, Any]) -> list[str]:
 
 
 def cell(value: Any) -> str:
-    """A value with six digits, and a dash for None."""
-    if value is None:
-        return "–"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def short_number(cell: str) -> str:
-    """A cell with six digits of a number; other cells as they are."""
+    """A value with six digits of a number that is not whole, and a dash for None."""
     try:
-        return f"{float(cell):.6g}" if "." in cell else cell
-    except ValueError:
-        return cell
+        return "–" if value is None else f"{float(value):.6g}" if "." in str(value) else str(value)
+    except (TypeError, ValueError):
+        return str(value)

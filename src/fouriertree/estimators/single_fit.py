@@ -36,10 +36,7 @@ CHANGEABLE = (
 
 @dataclass
 class RunContext:
-    """How a fit is recorded beyond its own parameters: a run to resume, which is locked, and more for run.json.
-
-    The fit sets `folder` to the run that it creates.
-    """
+    """How a fit is recorded: a locked run to resume, else the one that it creates, and more for run.json."""
 
     folder: RunFolder | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -33,22 +33,16 @@ def parse_guesses(
         unknown = _unknown_names(text, names, known)
         tree = parse(text, names=(*names, *unknown), primitives=known)
         if unknown and not any(column < len(names) for column in tree.columns):
-            raise _without_features(text, unknown, names)
+            hints = [suggestion(name, names) for name in unknown]
+            raise ParseError(f"it has no feature{max(hints) or f'; there are {listed(names)}'}", text, 0)
         for start in STARTS if unknown else (0.0,):
             guesses.append(_with_constants(tree, len(names), start))
     return tuple(dict.fromkeys(guesses))
 
 
-def _without_features(text: str, unknown: Mapping[str, int], names: Sequence[str]) -> ParseError:
-    """The error for a guess of free parameters only, in which the name of a feature may be misspelled."""
-    hints = [(name, hint) for name in unknown if (hint := suggestion(name, names))]
-    name, hint = [*hints, (next(iter(unknown)), f"; the features are {listed(names)}")][0]
-    return ParseError(f"it has no feature{hint}", text, unknown[name])
-
-
-def _unknown_names(text: str, names: Sequence[str], known: PrimitiveSet) -> dict[str, int]:
-    """Names that are neither features nor operators nor constants, and their positions."""
-    unknown: dict[str, int] = {}
+def _unknown_names(text: str, names: Sequence[str], known: PrimitiveSet) -> list[str]:
+    """Names that are neither features nor operators nor constants."""
+    unknown: dict[str, None] = {}
     for token, following in pairwise(tokenize(text)):
         name = token.text
         is_known = name in names or name in CONSTANTS or name in known
@@ -56,11 +50,11 @@ def _unknown_names(text: str, names: Sequence[str], known: PrimitiveSet) -> dict
             continue
         number = column_number(name)
         if number is None:
-            unknown.setdefault(name, token.position)
+            unknown[name] = None
         elif number >= len(names):
             # The parser would take it for a free parameter, whose indices follow those of the features.
             raise ParseError(f"there is no column {name}", text, token.position)
-    return unknown
+    return list(unknown)
 
 
 def _with_constants(tree: Expression, n_features: int, start: float) -> Expression:

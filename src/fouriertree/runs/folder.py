@@ -169,25 +169,21 @@ class RunFolder:
             self._checkpoint(old).unlink(missing_ok=True)
 
     def end(self, files: Mapping[str, bytes], **metadata: Any) -> None:
-        """Write the last files and the status, and release the lock.
-
-        They are small, so that they may fit where a checkpoint did not.
-        """
-        self.metadata |= {"ended": now(), **metadata}
-        if not self.writing:
+        """Write the last files and the status, which may fit where a checkpoint did not, and release the lock."""
+        with suppress(OSError):
             # On a full disk, the result is worth more than the older checkpoint.
-            for old in self.checkpoints()[:-1]:
+            for old in () if self.writing else self.checkpoints()[:-1]:
                 self._checkpoint(old).unlink(missing_ok=True)
-        lost: list[str] = []
+        self.metadata |= {"ended": now(), **metadata}
+        lost = {}
         for name, content in {**files, RUN: encoded(self.metadata, indent=1)}.items():
             try:
                 write_atomically(self.path / name, content)
             except OSError as error:
-                lost.append(name)
-                why = reason(error)
+                lost[name] = reason(error)
         if lost:
             killed = "; the run will be listed as killed" if RUN in lost else ""
-            message = f"cannot write {', '.join(lost)} to {self.path}: {why}{killed}"
+            message = f"cannot write {', '.join(lost)} to {self.path}: {max(lost.values())}{killed}"
             warnings.warn(message, RunFolderWarning, stacklevel=5)
         self.close()
 

@@ -155,9 +155,8 @@ class Journal:
         """Record that the fit ended without a result."""
         if self.folder is not None:
             self.folder.event("failed", error=f"{type(error).__name__}: {error}")
-            status, reason = FAILED, f"failed: {type(error).__name__}"
-            if isinstance(error, KeyboardInterrupt):
-                status = reason = INTERRUPTED
+            interrupted = isinstance(error, KeyboardInterrupt)
+            status, reason = (INTERRUPTED,) * 2 if interrupted else (FAILED, type(error).__name__)
             self.folder.end({}, status=status, stop_reason=reason)
 
 

@@ -54,15 +54,13 @@ class Outcome:
         show(self.regressor, self.target, self.holdout)
         if done:
             say(*done)
-        for failure in failures.values():
-            if not isinstance(failure, InputError):
-                raise failure
         run = self.run_folder
         if failures:
             sentences = list(map(str, failures.values()))
             if model in failures and run is not None and (run / MODEL).is_file():
                 sentences.append(f"the model is in {run / MODEL}")
-            raise InputError("; ".join(sentences))
+            bugs = [error for error in failures.values() if not isinstance(error, InputError)]
+            raise [*bugs, InputError("; ".join(sentences))][0]
         if run is not None and self.regressor.stop_reason_ in UNFINISHED:
             note(f"to resume it: {resume_command(run)}")
 
