@@ -1,7 +1,7 @@
 """The folder of a run: run.json, events.jsonl, front.csv, model.json and the two newest checkpoints.
 
 Files are replaced atomically (temporary file, fsync, rename), except for events.jsonl, to which lines are appended.  A
-write that fails does not end the search: there is one warning, and nothing more is written to the folder.
+write that fails does not end the search: there is one warning, and nothing more is written until the run ends.
 """
 
 from __future__ import annotations
