@@ -15,9 +15,8 @@ def write_atomically(path: Path, content: bytes) -> None:
         else:
             replace_atomically(path.resolve(), content)
     except OSError as error:
-        # Otherwise it names the temporary file, or none.
-        error.filename, error.filename2 = str(path), None
-        raise
+        # It names the temporary file, or none.
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def replace_atomically(path: Path, content: bytes) -> None:
