@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree import FTG, CanonicalGP, GramSVD, OnePlusLambda, SymbolicClassifier, SymbolicRegressor
+from fouriertree.selection.table import CRITERIA
 
 from .cases import Choices
 from .fits import REFUSALS, check_refused
@@ -23,7 +24,6 @@ LOSSES = ["squared", "squared", "absolute", "huber", "quantile", "logistic"]
 SEARCHES: list[Any] = [
     None, None, None, FTG(max_terms=3), FTG(GramSVD(), max_terms=3), OnePlusLambda(), CanonicalGP(10),
 ]  # fmt: skip
-MODEL_SELECTIONS = ["mdl", "best", "accuracy"]
 
 
 def column(choices: Choices, n: int, rng: np.random.Generator) -> Floats:
@@ -69,7 +69,7 @@ def check_regressor(choices: Choices, X: Floats, y: Floats, weights: Floats | No
         y = (y > np.median(y)).astype(float)
     fitted = SymbolicRegressor(
         search, loss=loss, max_evaluations=300, max_traverses=3000, random_state=0, run_dir=folder / "runs",
-        model_selection=choices.pick(MODEL_SELECTIONS),
+        model_selection=choices.pick(list(CRITERIA)),
     ).fit(X, y, weights)  # fmt: skip
     check_table(fitted, X if weights is None else X[weights > 0.0])
     check_files(fitted, folder, X)

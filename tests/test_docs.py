@@ -17,6 +17,7 @@ from fouriertree.cli import app
 from fouriertree.experiments.bench.names import SUITES
 from fouriertree.experiments.bench.systems import SYSTEMS
 from fouriertree.export import TARGETS
+from fouriertree.selection.table import CRITERIA
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -135,6 +136,19 @@ def test_every_option_is_documented():
         shown = CliRunner().invoke(app, [*command.split(), "--help"]).stdout
         for option in set(re.findall(r"--[a-z-]+", shown)) - {"--help"}:
             assert option in page
+
+
+@pytest.mark.parametrize("page", ["reading.md", "choosing.md"])
+def test_every_criterion_of_model_selection_is_documented(page):
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    missing = [name for name in CRITERIA if f'`"{name}"`' not in text]
+    assert not missing, f"describe {', '.join(missing)} in docs/{page}"
+
+
+def test_every_export_target_is_in_the_table_of_targets():
+    rows = re.findall(r"^\| (`.*?) \|", (ROOT / "docs" / "export.md").read_text("utf-8"), re.MULTILINE)
+    missing = set(TARGETS) - set(re.findall(r"`(\w+)`", " ".join(rows)))
+    assert not missing, f"describe {', '.join(sorted(missing))} in docs/export.md"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

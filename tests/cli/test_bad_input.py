@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fouriertree.fit.options import OPTIONS
 from fouriertree.selection.table import COLUMNS
 
 GOOD = "a,b,y\n1,2,3\n2,3,5\n3,5,9\n"
@@ -77,6 +78,7 @@ def test_a_bad_table_is_refused_with_one_sentence(fit, what):
     assert_one_sentence(fit("-t", "y", text=text), sentence)
 
 
+SELECTIONS = next(option.kind.choices for option in OPTIONS if option.name == "model_selection")
 BAD_OPTIONS = [
     ([], "name the column to predict with --target; d.csv has 'a', 'b', 'y'"),
     (["-t", "y", "--operators", "+,sine"], "unknown operator 'sine'; did you mean 'sin'?"),
@@ -124,7 +126,7 @@ BAD_OPTIONS = [
         ["-t", "y", "--loss", "quantile", "--quantile", "1"],
         "must be a number between 0 and 1, such as 0.9; got '1'",
     ),
-    (["-t", "y", "--model-selection", "nice"], "it must be one of mdl, best, accuracy; got 'nice'"),
+    (["-t", "y", "--model-selection", "nice"], f"it must be one of {', '.join(SELECTIONS)}; got 'nice'"),
     (["-t", "y", "--ignore", "a", "--ignore", "b"], "d.csv has no named columns left besides 'y'"),
     (["-t", "y", "--ignore", "y"], "'y' is both the target and ignored"),
     (["-t", "y", "-o", "p.png", "--plot", "./p.png"], "p.png cannot be both the model and the plot"),

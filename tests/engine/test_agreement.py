@@ -7,7 +7,6 @@ engines are compared only where these two agree at every step, and the reference
 
 import numpy as np
 import pytest
-import scipy.special
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.catalogue import CATALOGUE
 from fouriertree.expr.generate import GenerateComposition, Grammar, RampedHalfAndHalf
 from fouriertree.expr.opcodes import CONST, VAR
+from tests.operators import FUNCTIONS
 
 EDGES = {
     np.float64: [
@@ -40,18 +40,6 @@ EDGES = {
 AGREE = {np.float64: (1e-9, 1e-7), np.float32: (1e-3, 2e-2)}
 UNARY = [row.name for row in CATALOGUE.values() if row.arity == 1]
 BINARY = [row.name for row in CATALOGUE.values() if row.arity == 2]
-FUNCTIONS = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "sin": np.sin, "cos": np.cos,
-    "tan": np.tan, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "square": np.square, "neg": np.negative,
-    "abs": np.abs, "tanh": np.tanh, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "pow": np.power,
-    "min": np.minimum, "max": np.maximum, "inv": np.reciprocal, "cube": lambda a: a * a * a,
-    "pdiv": lambda a, b: np.where(b == 0, np.longdouble(1), a / b),
-    "plog": lambda a: np.where(a == 0, np.longdouble(0), np.log(np.abs(a))),
-    # In double precision: enough to see where the result is well conditioned.
-    "erf": lambda a: scipy.special.erf(a.astype(np.float64)).astype(np.longdouble),
-    "sinh": np.sinh, "cosh": np.cosh, "sign": np.sign, "step": lambda a: np.heaviside(a, np.longdouble(0)),
-    "relu": lambda a: np.maximum(a, np.longdouble(0)),
-}  # fmt: skip
 
 
 def edges(dtype):
@@ -191,8 +179,7 @@ def test_constants_fold_to_what_columns_give(name, dtype):
         np.testing.assert_array_equal(folded, apply(engine, name, *columns))
 
 
-def test_the_extended_reference_has_every_operator_and_is_more_precise():
-    assert set(FUNCTIONS) == set(CATALOGUE)
+def test_the_extended_reference_is_more_precise():
     X = np.array([[0.1]])
     third, good = in_extended_precision(
         Expression.apply("inv", Expression.constant(3.0)), X, np.random.default_rng(0)

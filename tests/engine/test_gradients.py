@@ -15,6 +15,8 @@ from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.expr.opcodes import CONST, VAR
 
 seeds = st.integers(0, 2**32 - 1)
+#: operators that are defined for negative arguments
+NEGATIVE = [row.name for row in CATALOGUE.values() if row.domain is None or row.domain.lower < 0.0]
 
 
 def constants_as_columns(e, n_columns):
@@ -66,28 +68,7 @@ def test_slopes_of_every_operator_are_the_symbolic_ones_and_difference_quotients
     np.testing.assert_allclose(slopes, difference_quotients(e, X), rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "plog",
-        "abs",
-        "cube",
-        "square",
-        "inv",
-        "tanh",
-        "atan",
-        "min",
-        "max",
-        "pdiv",
-        "tan",
-        "erf",
-        "sinh",
-        "cosh",
-        "sign",
-        "step",
-        "relu",
-    ],
-)
+@pytest.mark.parametrize("name", NEGATIVE)
 def test_slopes_hold_for_negative_arguments_too(name):
     arguments = [parse("-0.8*x0 - 0.1*x1"), parse("-0.9*x1 - 0.3*x0")][: CATALOGUE[name].arity]
     e, X = Expression.apply(name, *arguments), rows()

@@ -3,11 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from fouriertree import PrimitiveSet, SymbolicRegressor
 from fouriertree.criteria.losses import as_loss
 from fouriertree.expr.complexity import Complexity
+from fouriertree.fit.pipeline import FitPipeline
 from fouriertree.search.nesting import Nesting
+from fouriertree.selection.table import CRITERIA
 
 rng = np.random.default_rng(0)
 X = rng.uniform(0.5, 3.0, (60, 2))
@@ -220,7 +223,7 @@ def test_numeric_columns_of_other_types_are_accepted():
 
 # Rows -------------------------------------------------------------------------------------------------------
 def test_model_selection_determines_the_chosen_row(free):
-    chosen = {s: fitted(model_selection=s) for s in ("mdl", "best", "accuracy")}
+    chosen = {s: fitted(model_selection=s) for s in CRITERIA}
     for model in chosen.values():
         pd.testing.assert_frame_equal(model.equations_, free.equations_)
     table = free.equations_
@@ -318,3 +321,15 @@ def test_a_value_of_the_wrong_kind_is_refused_with_the_name_of_its_parameter(nam
 def test_an_error_inside_of_a_value_is_located(settings, sentence):
     with pytest.raises(ValueError, match=sentence):
         fitted(**settings)
+
+
+def test_matrix_products_of_a_fit_run_on_one_thread_and_those_after_it_on_as_many_as_before(monkeypatch):
+    def threads():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    during, table = [], FitPipeline.table
+    monkeypatch.setattr(FitPipeline, "table", lambda self: (during.append(threads()), table(self))[1])
+    with threadpool_limits(2):
+        before = threads()
+        SymbolicRegressor(max_evaluations=200, random_state=0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
+        assert (during, threads()) == ([{1}], before)

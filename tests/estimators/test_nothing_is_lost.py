@@ -67,10 +67,11 @@ def test_one_distinct_row_leaves_nothing_to_leave_out():
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 20, 30])
 @pytest.mark.parametrize("value", [0.0, 1.0, -3.5, 1e100, 1e-100])
 @pytest.mark.parametrize("same_rows", [False, True])
-def test_a_constant_target_has_an_exact_equation_on_any_number_of_rows(n, value, same_rows):
+def test_a_constant_target_has_an_exact_equation_on_any_number_of_rows_without_a_search(n, value, same_rows):
     X = np.ones((n, 2)) if same_rows else np.arange(2.0 * n).reshape(n, 2)
-    regressor = SymbolicRegressor(random_state=0, max_evaluations=2000).fit(X, np.full(n, value))
-    assert regressor.get_best()["r2"] == 1.0
+    regressor = SymbolicRegressor(random_state=0).fit(X, np.full(n, value))
+    assert (regressor.get_best()["r2"], regressor.evaluations_) == (1.0, 0)
+    assert regressor.stop_reason_.startswith("the law is certain")
     np.testing.assert_allclose(regressor.predict(X), value, rtol=1e-12)
 
 
@@ -81,6 +82,12 @@ def test_a_constant_target_has_an_exact_equation_on_any_number_of_rows(n, value,
 def test_other_searches_accept_a_constant_target_too(search, n):
     regressor = SymbolicRegressor(search, random_state=0, max_traverses=500).fit(np.ones((n, 1)), np.ones(n))
     assert regressor.get_best()["r2"] == 1.0
+
+
+def test_features_of_subnormal_size_give_a_constant_and_no_warning():
+    X, y = 1e-310 * np.arange(10.0)[:, None], np.arange(10.0)
+    regressor = SymbolicRegressor(max_evaluations=200, random_state=0).fit(X, y)
+    assert np.isfinite(regressor.predict(X)).all()
 
 
 @given(st.sampled_from([1e-300, 1e-17, 1e17, 1e300]))

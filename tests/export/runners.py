@@ -1,6 +1,7 @@
 """Run exported models in their languages: (models, X) -> one array of values per model, None where there is none."""
 
 import ctypes
+import inspect
 import shutil
 import sqlite3
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fouriertree.export import export, jax_function, torch_module
+from fouriertree.export import TARGETS, export, jax_function, torch_module
 from fouriertree.export.names import columns_of
 from fouriertree.export.tree import whole_tree
 
@@ -264,5 +265,13 @@ EXACT: dict[str, Runner] = {
 }
 #: targets where a subtree that is not finite may make the value undefined
 CAREFUL: dict[str, Runner] = {"sqlite": sqlite, "duckdb": duckdb, "excel": excel}
+#: targets without a runner, and why
+NOT_RUN = {
+    "sympy": "does algebra; compared on ordinary rows in test_targets.py",
+    "postgresql": "needs a server; tried by hand, as docs/export.md says",
+    "json": "read back by Model.from_json in test_targets.py",
+}
+#: targets that are source code of a function, whose name is an option
+CODE = [name for name, row in TARGETS.items() if "function" in inspect.signature(row.write).parameters]
 
 assert sys.byteorder == "little"

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from fouriertree import PrimitiveSet
-from fouriertree.export import ExportError, export
+from fouriertree.export import TARGETS, ExportError, export
 from fouriertree.expr.opcodes import VAR
 from fouriertree.expr.operators.forms import Absent
 
 from .models import every_operator, expected, long_models, random_models, rows, shapes, small_models
-from .runners import CAREFUL, EXACT, UNTRIED
+from .runners import CAREFUL, EXACT, NOT_RUN, UNTRIED
 
 KINDS = {
     "operators": every_operator,
@@ -44,6 +44,13 @@ def expectations(kind, negative_zeros, waves):
 def case(target, kind):
     """Models, rows, what is expected; neither SQLite nor a spreadsheet has a negative zero to store."""
     return models_of(kind), *expectations(kind, target not in CAREFUL, WAVES.get(target, 0.0))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_target_is_run_or_there_is_a_reason(target):
+    assert sum(target in table for table in (EXACT, CAREFUL, NOT_RUN)) == 1, (
+        f"add {target!r} to EXACT, CAREFUL or NOT_RUN in tests/export/runners.py"
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -20,7 +20,7 @@ from fouriertree.expr.opcodes import PRODUCT, UNARY
 from fouriertree.expr.operators.forms import Form
 
 from .models import evaluated, every_operator, expected, random_models, rows, shapes
-from .runners import numbers, python, sqlite
+from .runners import CODE, numbers, python, sqlite
 from .test_contract import agrees, is_absent
 
 TEXT = [name for name, target in TARGETS.items() if target.extra is None]
@@ -99,7 +99,7 @@ def test_an_unknown_option_raises():
 
 
 @pytest.mark.parametrize("name", ["", "a b", "1a", "while", "f()", "f\n"])
-@pytest.mark.parametrize("target", ["python", "c", "cpp", "julia", "matlab", "r", "javascript"])
+@pytest.mark.parametrize("target", CODE)
 def test_a_function_name_is_an_identifier(target, name):
     with pytest.raises(ExportError, match="cannot be called"):
         export(MODEL, target, function=name)
@@ -137,7 +137,7 @@ def test_constants_round_trip_exactly(value):
     latex = re.sub(r" \\cdot 10\^\{(-?\d+)\}", r"e\1", latex_literal(value)[0])
     assert float(latex) == value
     model = Model((value,), (parse("x0"),))
-    for target in ("python", "c", "cpp", "julia", "matlab", "javascript", "sqlite", "duckdb", "postgresql"):
+    for target in set(TEXT) - {"r", "excel", "latex"}:
         text = export(model, target)
         if value not in (0.0, 1.0, -1.0):
             assert any(number(word) == value for word in re.findall(r"-?[\d.]+(?:e[-+]?\d+)?", text)), text
@@ -205,7 +205,7 @@ def test_repeated_subtrees_are_computed_once():
     for _ in range(40):
         tree = Expression.apply("pdiv", 1.0, tree + 2.0)
     model = Model((1.0,), (tree,))
-    for target in ("python", "c", "javascript", "julia", "duckdb", "torch", "jax"):
+    for target in (*CODE, "sympy", "duckdb", "torch", "jax"):
         assert len(TARGETS[target].write(model)) < 20_000
     with pytest.raises(ExportError, match="Excel takes formulas of 8192 characters"):
         export(model, "excel")

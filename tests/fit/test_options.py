@@ -20,6 +20,7 @@ from fouriertree.fit.options import LOSSES, OPTIONS, check_parameters
 
 ROOT = Path(__file__).resolve().parents[2]
 BY_NAME = {option.name: option for option in OPTIONS}
+SELECTIONS = BY_NAME["model_selection"].kind.choices
 ESTIMATORS = (SymbolicRegressor, SymbolicClassifier, SymbolicTransformer)
 
 
@@ -61,7 +62,7 @@ def test_the_default_is_valid_and_the_help_is_one_sentence(option):
             0,
             "n_jobs must be None or a whole number of at least 1, or -1 for one per processor; got 0",
         ),
-        ("model_selection", "nice", "model_selection must be one of mdl, best, accuracy; got 'nice'"),
+        ("model_selection", "nice", f"model_selection must be one of {', '.join(SELECTIONS)}; got 'nice'"),
         ("quantile", 1.0, "quantile must be a number between 0 and 1, such as 0.9; got 1.0"),
         ("run_dir", 5, "run_dir must be None or a path; got 5"),
     ],

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import least_squares
 
 from fouriertree.criteria.code_lengths import short_constants
 from fouriertree.expr import PrimitiveSet, parse
 from fouriertree.projection.refit import refit_constants
-from fouriertree.selection.finalize import snapped
+from fouriertree.selection.finalize import SNAPPING_ROWS, snapped
 
 ROWS = 200
 X = np.random.default_rng(0).uniform(0.5, 3.0, (ROWS, 2))
@@ -132,6 +133,24 @@ def test_constants_of_a_linear_equation_are_least_squares(seed):
     ]
     found = refit_constants(parse("0.5*x0 + 2*x1 + 0.3"), X, y, weights)
     np.testing.assert_allclose(constants(found), slow, rtol=1e-9, atol=1e-12)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=seeds)
+def test_of_many_rows_some_decide_which_constants_are_short_and_all_determine_the_others(seed):
+    rng = np.random.default_rng(seed)
+    many = rng.uniform(0.5, 3.0, (5 * SNAPPING_ROWS, 2))
+    y = 2.0 * many[:, 0] + 2.7182818 * np.sin(1.2345 * many[:, 1]) + 1e-3 * rng.standard_normal(len(many))
+    weights = rng.uniform(0.5, 2.0, len(many))
+    found = snapped(parse("2.01*x0 + 2.7*sin(1.2*x1)"), many, y, weights)
+    two, *others = constants(found)
+    assert two == 2.0
+
+    def residuals(parameters):
+        a, b = parameters
+        return np.sqrt(weights) * (y - 2.0 * many[:, 0] - a * np.sin(b * many[:, 1]))
+
+    np.testing.assert_allclose(others, least_squares(residuals, others, xtol=1e-12).x, rtol=1e-6)
 
 
 def test_inner_constants_are_refitted_from_their_values():

@@ -105,7 +105,9 @@ def test_the_median_minimizes_absolute_errors():
 
 def test_every_criterion_is_a_choice_of_the_option_and_has_a_function():
     [option] = [option for option in OPTIONS if option.name == "model_selection"]
-    assert set(option.kind.choices) == set(CRITERIA)
+    assert set(option.kind.choices) == set(CRITERIA), (
+        "name it in the option model_selection in fit/options.py"
+    )
 
 
 @pytest.mark.parametrize(("n_rows", "terms"), [(2, 2), (6, 2), (9, 3), (300, 100)])
@@ -151,7 +153,7 @@ def test_equations_of_a_sample_are_evaluated_on_all_rows():
 
 def chosen(found, data, selection="mdl"):
     kept, table = table_of(found, data)
-    return kept[choose(table, data.data.n_rows, selection)].model.text()
+    return kept[choose(kept, table, data.data.n_rows, selection)].model.text()
 
 
 def test_the_first_of_equally_exact_rows_is_chosen():
@@ -165,7 +167,7 @@ def test_a_term_that_fits_noise_increases_the_description_length():
     assert chosen(found, rows(NOISE)) == "1.37*x0"
 
 
-@pytest.mark.parametrize("selection", ["mdl", "best", "accuracy"])
+@pytest.mark.parametrize("selection", CRITERIA)
 def test_an_equation_that_interpolates_is_never_chosen(selection):
     six_terms = "0.37 + 1.37*x0 + 2.47*x1 + 3.37*x0^2 + 4.37*x1^2 + 5.37*x0*x1"
     found = [row("0.37", 1.0), row("1.37*x0", 1e-4), row(six_terms, 1e-30)]
@@ -185,6 +187,16 @@ def test_accuracy_uses_the_loss_on_all_rows_without_a_validation_set():
 def test_best_stops_where_more_complexity_gains_little():
     found = [row("x0", 1.0), row("x0^2 + x1", 0.01), row("sin(x0*x1) + x0^2 + x1", 0.0099)]
     assert chosen(found, rows(NOISE), "best") == "x0^2 + x1"
+
+
+def test_a_criterion_receives_the_number_of_rows_and_of_fitted_constants(monkeypatch):
+    received = []
+    monkeypatch.setitem(CRITERIA, "mdl", lambda given: received.append(given) or given.loss)
+    chosen([row("0.37*x0", 1.0), row("max(x0, 0) - 2*sin(1.37*x1)^2", 0.5)], rows(NOISE))
+    assert received[-1].n_rows == 60
+    assert received[-1].n_parameters.tolist() == [1, 2]
+    assert received[-1].eligible.all()
+    assert list(received[-1].table["loss"]) == received[-1].loss.tolist() == [1.0, 0.5]
 
 
 def test_the_text_shows_the_validation_loss_where_there_is_one():
@@ -258,8 +270,8 @@ def texts(found, linear_models):
 def test_a_linear_model_of_smaller_description_length_is_in_the_table_though_a_simpler_equation_has_a_smaller_loss():
     found, linear_models = [row("0.37", 1.0), row(OVERFITTED, 0.6), row(LONG, 0.59)], [row(LINEAR, 0.62)]
     assert texts(found, linear_models) == ["0.37", OVERFITTED, LINEAR, LONG]
-    _, table = table_of(found, rows(NOISE), linear_models)
-    assert choose(table, 60) == 2
+    kept, table = table_of(found, rows(NOISE), linear_models)
+    assert choose(kept, table, 60) == 2
     assert table["complexity"].is_monotonic_increasing
 
 
@@ -287,7 +299,7 @@ def test_a_linear_model_replaces_the_mdl_choice_that_is_worse_than_the_linear_ba
     found = [row("1.25", 2.0), row("2.57*x0", 1.0), row("2.57*x0 + 1.23*sin(1.37*x1)^2", 0.8)]
     line = row("1.53*x0 + 0.257*x1", 0.9999)
     kept, equations = table_of(found, data, [line])
-    assert choose(equations, 60) == 1
+    assert choose(kept, equations, 60) == 1
     assert [one.model.text() for one in kept] == [one.model.text() for one in found]
     below = [replace(one, worse_than_linear=i < 2) for i, one in enumerate(found)]
     kept, equations = table_of(below, data, [replace(line, worse_than_linear=True)])
@@ -295,10 +307,11 @@ def test_a_linear_model_replaces_the_mdl_choice_that_is_worse_than_the_linear_ba
     kept, equations = table_of(
         below, data, [replace(line, worse_than_linear=True), row("1.6*x0 + 0.3*x1 + 0.01", 0.999)]
     )
-    preferred = [one.preferred for one in kept]
     assert [one.model.text() for one in kept if one.preferred] == ["1.6*x0 + 0.3*x1 + 0.01"]
-    assert preferred[choose(equations, 60, "mdl", preferred)]
-    assert choose(equations, 60, "accuracy", preferred) == choose(equations, 60, "accuracy")
+    assert kept[choose(kept, equations, 60)].preferred
+    others = [replace(one, preferred=False) for one in kept]
+    for selection in set(CRITERIA) - {"mdl"}:
+        assert choose(kept, equations, 60, selection) == choose(others, equations, 60, selection)
 
 
 @pytest.mark.parametrize("below", [False, True])

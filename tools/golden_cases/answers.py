@@ -166,7 +166,7 @@ def refusals(record: Record) -> None:
         "index": lambda: fitted((X, y), max_evaluations=500).predict(X, index=99),
         "method": lambda: fitted((X, y), max_evaluations=500).predict(X, interval=0.9, method="exact"),
         "columns": lambda: fitted((X, y), max_evaluations=500).predict(X[:, :1]),
-        "target": lambda: fitted((X, y), max_evaluations=500).export("fortran"),
+        "target": lambda: fitted((X, y), max_evaluations=500).export("prose"),
         "unfitted": lambda: ft.SymbolicRegressor().predict(X),
         "one class": lambda: ft.SymbolicClassifier().fit(X, np.zeros(10)),
         "features": lambda: call(ft.SymbolicTransformer, n_features=0).fit(X, y),

@@ -118,6 +118,11 @@ def _fractions(value: float, tolerance: float) -> Iterator[ShortConstant]:
                 yield ShortConstant(p / q * unit, extra + log(1 + abs(p)) + log(q))
 
 
+def fitted_constants(expression: Expression) -> list[float]:
+    """The constants that count as parameters: all but 0, which is part of the form, as in max(x, 0)."""
+    return [value for value in expression.constants if value != 0.0]
+
+
 def constant_lengths(expression: Expression, fitted: float, decimals: bool = True) -> list[float]:
     """Code lengths of the constants of an expression: `fitted`, or less for a short one.
 
@@ -127,8 +132,7 @@ def constant_lengths(expression: Expression, fitted: float, decimals: bool = Tru
     >>> [round(length, 1) for length in constant_lengths(parse("2.71*x0^2 + sin(x0/3)"), 9.0)]
     [7.9, 1.4]
     """
-    constants = expression.const[expression.op == CONST].tolist()
-    return [constant_length(value, fitted, decimals) for value in constants if value != 0.0]
+    return [constant_length(value, fitted, decimals) for value in fitted_constants(expression)]
 
 
 def constant_length(value: float, fitted: float, decimals: bool = True) -> float:

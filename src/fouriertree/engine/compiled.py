@@ -8,12 +8,14 @@ within a panel, panels in sequence), for any batch and any number of threads: re
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
+from threadpoolctl import ThreadpoolController
 
 from fouriertree.compiling import announced, kernel
 from fouriertree.expr import Programs
@@ -204,6 +206,18 @@ def on_threads(work: Callable[[], None], n_threads: int, what: str) -> None:
 @cache
 def thread_pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="fouriertree")
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Matrix products on one thread: on matrices as small as those of a fit, more threads only wait for each other."""
+    context: AbstractContextManager[Any] = _thread_pools().limit(limits=1)
+    return context
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """Those of the loaded libraries; finding them takes milliseconds."""
+    return ThreadpoolController()
 
 
 if hasattr(os, "register_at_fork"):

@@ -87,9 +87,9 @@ class Lanes:
         return self.wrap(ir.Constant(self.format.vector, [constant] * self.format.lanes))
 
     # arithmetic -------------------------------------------------------------------------------------
-    __add__ = instruction("fadd")
+    __add__ = __radd__ = instruction("fadd")
     __sub__ = instruction("fsub")
-    __mul__ = instruction("fmul")
+    __mul__ = __rmul__ = instruction("fmul")
     __truediv__ = instruction("fdiv")
     __neg__ = instruction("fneg")
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from fouriertree.criteria.losses import Objective, as_loss, check_probabilities
 from fouriertree.data import checks
 from fouriertree.data.training import TrainingData
+from fouriertree.engine.compiled import one_blas_thread
 from fouriertree.estimators.fitted import FittedEquations
 from fouriertree.fit.config import FitConfig, as_primitives
 from fouriertree.fit.pipeline import FitPipeline, compile_kernels_of
@@ -80,7 +81,9 @@ def fit_single(
         started = began - journal.seconds
         data = TrainingData.from_arrays(inputs.X, inputs.y, inputs.weights, seed)
         pipeline = FitPipeline(config, Objective(data, loss, config.engine), stop, journal, started)
-        reason = pipeline.search()
+        with one_blas_thread():
+            reason = pipeline.search()
+            fitted = _table_attributes(pipeline.table(), data, loss.logistic)
         attributes = {
             **inputs.validated,
             "_names": inputs.names,
@@ -89,7 +92,7 @@ def fit_single(
             "stop_reason_": reason,
             "traverses_": journal.collector.traverses,
             "evaluations_": journal.collector.candidates,
-            **_table_attributes(pipeline.table(), data, loss.logistic),
+            **fitted,
             "_training": data,
             "_warned": False,
             "seconds_": time.monotonic() - started,

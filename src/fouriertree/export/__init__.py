@@ -98,9 +98,9 @@ def export(model: Model, target: str, **options: Any) -> Any:
     Examples
     --------
     >>> from fouriertree import parse
-    >>> export(Model((2.0,), (parse("x0"),)), "fortran")
+    >>> export(Model((2.0,), (parse("x0"),)), "prose")
     Traceback (most recent call last):
-    fouriertree.export.errors.ExportError: there is no target 'fortran'; choose one of python, sympy, ...
+    fouriertree.export.errors.ExportError: there is no target 'prose'; choose one of python, sympy, ...
     """
     chosen = find(target)
     make = chosen.make or chosen.write

@@ -33,8 +33,11 @@ BY_OPCODE = {row.opcode: row for row in _ROWS}
 BY_SYMBOL = {row.symbol: row for row in _ROWS if row.symbol and row.arity == 2} | {"**": CATALOGUE["pow"]}
 
 if len(BY_OPCODE) < len(_ROWS) or max(BY_OPCODE) >= USER_OPCODE_START - 1:
-    # The interpreter stores the arities of built-in operators in the bits of one signed integer.
-    raise ValueError(f"opcodes of built-in operators must differ and lie below {USER_OPCODE_START - 1}")
+    # The interpreter stores the arities of built-in operators in the bits of one signed integer. The first opcode is 2.
+    limit, free = USER_OPCODE_START - 1, len(_ROWS) + 1
+    raise ValueError(
+        f"opcodes of built-in operators must differ and lie below {limit}; the next free one is {free}"
+    )
 
 
 def _builtin(name: str) -> Primitive:

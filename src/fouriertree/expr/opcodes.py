@@ -8,6 +8,7 @@ ADD, SUB, MUL, DIV, PDIV = 2, 3, 4, 5, 6
 SIN, COS, TAN, EXP, LOG, PLOG = 7, 8, 9, 10, 11, 12
 SQRT, SQUARE, CUBE, INV, NEG, ABS = 13, 14, 15, 16, 17, 18
 TANH, ASIN, ACOS, ATAN, POW, MIN, MAX = 19, 20, 21, 22, 23, 24, 25
+# Those from 26 on are in the entries of `expr/operators` only, since no other module refers to these operators.
 
 USER_OPCODE_START = 64
 

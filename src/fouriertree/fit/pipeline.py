@@ -23,6 +23,7 @@ from fouriertree.fit.stopping import INTERRUPTED, Stop
 from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
 from fouriertree.search import Budget, Hybrid, Observer, RunState, Search, run
+from fouriertree.search.hybrid.hybrid import LAW
 from fouriertree.search.observers import CandidateCollector, Patience, ProgressBar
 from fouriertree.selection.finalize import Equation, Finalizer
 from fouriertree.selection.linear_baseline import compared_with_linear, full_linear_model, linear_models
@@ -109,6 +110,8 @@ class FitPipeline:
         """Run the search, and again with a working response for losses other than squares; why the last one ended."""
         data, loss, budget = self.objective.data, self.objective.loss, self._budget()
         response = WorkingResponse(data.y, data.weights)
+        if not loss.logistic and self.config.search is None and data.y.min() == data.y.max():
+            return LAW  # a constant
         if loss.squared:
             return self._run(response, budget)
         half = halved(budget)

@@ -96,12 +96,13 @@ def free_constants(expression: Expression) -> NDArray[np.bool_]:
     return np.asarray((expression.op == CONST) & (expression.const != 1.0))
 
 
-def refit_constants(expression: Expression, X: Floats, y: Floats, weights: Floats) -> Expression:
-    """The expression with its constants refitted; unchanged if it has a user-defined operator."""
+def refit_constants(
+    expression: Expression, X: Floats, y: Floats, weights: Floats, free: NDArray[np.bool_] | None = None
+) -> Expression:
+    """The expression with its constants, or those that are `free`, refitted; unchanged with a user-defined operator."""
     if (expression.op >= USER_OPCODE_START).any():
         return expression
-    free = free_constants(expression)
-    roots = np.sqrt(weights)
+    free, roots = free_constants(expression) if free is None else free, np.sqrt(weights)
     with np.errstate(all="ignore"):
         length2 = float(np.sum(np.square(roots * y))) or 1.0
         return ConstantFit(expression, X, y, roots, free, length2).refitted()[0].expression

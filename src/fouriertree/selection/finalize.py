@@ -56,6 +56,11 @@ class Equation:
     #: chosen although another description is shorter, which is worse than the linear model
     preferred: bool = False
 
+    @property
+    def n_parameters(self) -> int:
+        """The number of fitted constants, those that were snapped included."""
+        return len(code_lengths.fitted_constants(self.model.expression))
+
 
 @dataclass(frozen=True)
 class Finalizer:
@@ -187,19 +192,30 @@ def snapped(
 ) -> Expression:
     """The expression with short constants where its description gets shorter, and the others refitted.
 
-    The description is that of `criteria.code_lengths`: ½·n·log(loss) + Σ code lengths of the constants.
+    The description is that of `criteria.code_lengths`: ½·n·log(loss) + Σ code lengths of the constants.  Of many rows,
+    some decide which constants are short; the others are fitted to all rows.
     When `out_of_time`, the constants that have not been tried yet stay as they are.
     """
     if (expression.op >= USER_OPCODE_START).any():
         return expression
-    rows = np.linspace(0, len(y) - 1, min(len(y), SNAPPING_ROWS)).astype(int)
-    X, y, roots = X[rows], y[rows], np.sqrt(weights[rows])
-    free = free_constants(expression)
+    if len(y) > SNAPPING_ROWS:
+        rows = np.linspace(0, len(y) - 1, SNAPPING_ROWS).astype(int)
+        fit = _snapped(expression, X[rows], y[rows], weights[rows], out_of_time)
+        return refit_constants(fit.expression, X, y, weights, fit.free)
+    return _snapped(expression, X, y, weights, out_of_time).expression
+
+
+def _snapped(
+    expression: Expression, X: Floats, y: Floats, weights: Floats, out_of_time: Callable[[], bool]
+) -> ConstantFit:
+    """The fit with short constants fixed."""
+    roots, free = np.sqrt(weights), free_constants(expression)
     length2 = float(np.sum(np.square(roots * y))) or 1.0
     with np.errstate(all="ignore"):
-        fit, loss = ConstantFit(expression, X, y, roots, free, length2).refitted()
+        start = ConstantFit(expression, X, y, roots, free, length2)
+        fit, loss = start.refitted()
         if not isfinite(loss):
-            return expression
+            return start
         variance = float(np.sum(np.square(roots * (y - np.average(y, weights=roots**2))))) or 1.0
         unexplained = loss * length2 / variance
         weight = 1.0 if unexplained <= code_lengths.NOISY else code_lengths.NOISY_WEIGHT
@@ -218,7 +234,7 @@ def snapped(
             # The weight is about short constants; a term that is dropped saves all of its length.
             if _length_of_errors(len(y), loss, new_loss) < (weight * saving if short.value else saving):
                 fit, loss = new, new_loss
-    return fit.expression
+    return fit
 
 
 def _fixed(fit: ConstantFit, i: int, value: float) -> ConstantFit:

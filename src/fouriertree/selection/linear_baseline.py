@@ -11,7 +11,6 @@ from fouriertree.criteria.archive import Candidate
 from fouriertree.criteria.losses import Objective
 from fouriertree.data.training import TrainingData
 from fouriertree.expr import Expression
-from fouriertree.expr.opcodes import CONST
 from fouriertree.projection.forward import (
     INDEPENDENT,
     forward_selection,
@@ -41,8 +40,11 @@ def linear_models(data: TrainingData, most_terms: int) -> list[Candidate]:
     rows = data.training
     terms = [Expression.constant(1.0), *map(Expression.variable, order)]
     values = np.column_stack([np.ones(data.n_training), data.X[rows][:, order]])
-    fits = nested_fits(values, data.y[rows], data.weights[rows])
-    return [Candidate(tuple(fit.tolist()), tuple(terms[: len(fit)])) for fit in fits]
+    with np.errstate(over="ignore"):  # the coefficient of a subnormal feature
+        fits = nested_fits(values, data.y[rows], data.weights[rows])
+    return [
+        Candidate(tuple(fit.tolist()), tuple(terms[: len(fit)])) for fit in fits if np.isfinite(fit).all()
+    ]
 
 
 def nested_fits(values: Floats, y: Floats, weights: Floats) -> list[Floats]:
@@ -115,10 +117,9 @@ def full_linear_model(objective: Objective) -> FullLinearModel | None:
 
 def compared_with_linear(equations: Sequence[Equation], full: FullLinearModel) -> list[Equation]:
     """The same equations, marked where the full linear model is better."""
-    n_parameters = [int(np.count_nonzero(equation.model.expression.op == CONST)) for equation in equations]
     return [
-        replace(equation, worse_than_linear=full.beats(1.0 - equation.r2, n))
-        for equation, n in zip(equations, n_parameters, strict=True)
+        replace(equation, worse_than_linear=full.beats(1.0 - equation.r2, equation.n_parameters))
+        for equation in equations
     ]
 
 

@@ -15,6 +15,8 @@ from fouriertree.io.terminal import printable
 from fouriertree.selection.finalize import Equation
 from fouriertree.tolerances import ROUNDING
 
+Floats = NDArray[np.float64]
+
 DIGITS = 6
 HEADINGS = ("", "row", "terms", "complexity", "loss", "validation", "R²", "equation")
 CHOSEN = ">>>"
@@ -59,8 +61,7 @@ def make_table(
         if (as_good or length(model) < length(best)) and not doubtful:
             kept = with_equation(kept, replace(model, preferred=bool(as_good)))
     frame = pd.DataFrame([cells(e, length(e)) for e in kept], columns=list(COLUMNS))
-    preferred = [equation.preferred for equation in kept]
-    return EquationTable(kept, frame, choose(frame, overall.data.n_rows, selection, preferred))
+    return EquationTable(kept, frame, choose(kept, frame, overall.data.n_rows, selection))
 
 
 def cells(equation: Equation, length: float) -> tuple[object, ...]:
@@ -143,30 +144,41 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-Floats = NDArray[np.float64]
-#: from the table, its losses and the eligible rows, (n_rows,) each, to scores (n_rows,), of which the smallest is best
-Criterion = Callable[[pd.DataFrame, Floats, NDArray[np.bool_]], Floats]
+# Model selection ------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class CriterionInput:
+    """What a criterion compares: the equations of a table; arrays have the shape (n_equations,)."""
+
+    table: pd.DataFrame
+    loss: Floats  #: the validation loss, or the loss on all rows without a validation set
+    n_parameters: NDArray[np.int64]
+    eligible: NDArray[np.bool_]
+    n_rows: int  #: of the data
+
+
+#: to scores (n_equations,), of which the smallest is best
+Criterion = Callable[[CriterionInput], Floats]
 
 #: the criterion "best" looks at losses up to this ratio to the smallest one
 NEAR_BEST = 1.5
 
 
-def steepest_fall(table: pd.DataFrame, loss: Floats, eligible: NDArray[np.bool_]) -> Floats:
+def steepest_fall(given: CriterionInput) -> Floats:
     """The steepest fall of log(loss) per unit of complexity, among losses near the smallest one."""
-    logs = np.log(np.maximum(loss, np.finfo(float).tiny))
-    falls = np.diff(logs, prepend=logs[0]) / np.maximum(np.diff(table["complexity"], prepend=0), 1)
-    return np.where(loss <= NEAR_BEST * loss[eligible].min(), falls, np.inf)
+    logs = np.log(np.maximum(given.loss, np.finfo(float).tiny))
+    falls = np.diff(logs, prepend=logs[0]) / np.maximum(np.diff(given.table["complexity"], prepend=0), 1)
+    return np.where(given.loss <= NEAR_BEST * given.loss[given.eligible].min(), falls, np.inf)
 
 
 CRITERIA: dict[str, Criterion] = {
-    "mdl": lambda table, loss, eligible: table["description_length"].to_numpy(),
+    "mdl": lambda given: given.table["description_length"].to_numpy(),
     "best": steepest_fall,
-    "accuracy": lambda table, loss, eligible: loss,
+    "accuracy": lambda given: given.loss,
 }
 
 
-def choose(table: pd.DataFrame, n_rows: int, selection: str = "mdl", preferred: Sequence[bool] = ()) -> int:
-    """The number of the chosen row by the criterion `selection`; with "mdl", a `preferred` row takes precedence.
+def choose(equations: Sequence[Equation], table: pd.DataFrame, n_rows: int, selection: str = "mdl") -> int:
+    """The number of the chosen row by the criterion `selection`; with "mdl", a preferred equation takes precedence.
 
     The loss of a row is its validation loss, or its loss without a validation set.  Equations with more terms, or more
     fitted constants, than the rows allow are not eligible, since they interpolate; an exact one may have more terms,
@@ -180,9 +192,10 @@ def choose(table: pd.DataFrame, n_rows: int, selection: str = "mdl", preferred: 
     loss = table["validation_loss"].to_numpy()
     if not np.isfinite(loss).all():
         loss = table["loss"].to_numpy()
-    scores = CRITERIA[selection](table, loss, eligible)
-    if selection == "mdl" and any(preferred):
-        scores = np.where(preferred, -np.inf, scores)
+    n_parameters = np.array([equation.n_parameters for equation in equations])
+    scores = CRITERIA[selection](CriterionInput(table, loss, n_parameters, eligible, n_rows))
+    if selection == "mdl":
+        scores = np.where([equation.preferred for equation in equations], -np.inf, scores)
     return int(np.argmin(np.where(eligible, scores, np.inf)))
 
 

@@ -12,6 +12,7 @@ from fouriertree.expr.catalogue import BY_OPCODE, CATALOGUE
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.uncertainty.certificate.boxes import Boxes
 from fouriertree.uncertainty.certificate.enclose import enclose, enclose_parts
+from tests.operators import EXACT
 
 EDGES = [
     0.0,
@@ -106,16 +107,7 @@ def test_powers_with_a_fixed_exponent_lie_within_the_bounds(exponent, box, seed)
     check(expression, box, X, expression.evaluate(X))
 
 
-EXACT = {
-    "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b,
-    "sin": mpmath.sin, "cos": mpmath.cos, "tan": mpmath.tan, "exp": mpmath.exp, "log": mpmath.log,
-    "sqrt": mpmath.sqrt, "square": lambda a: a * a, "cube": lambda a: a**3, "inv": lambda a: 1 / a,
-    "erf": mpmath.erf, "sinh": mpmath.sinh, "cosh": mpmath.cosh,
-    "tanh": mpmath.tanh, "asin": mpmath.asin, "acos": mpmath.acos, "atan": mpmath.atan, "pow": mpmath.power,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", sorted(EXACT))
+@pytest.mark.parametrize("name", sorted(CATALOGUE))
 @settings(max_examples=40)
 @given(box=boxes(end=st.one_of(st.floats(-3, 3), st.sampled_from([0.0, 1.0, 0.1, 1e-200]))), seed=seeds)
 def test_exact_values_lie_within_the_bounds_too(name, box, seed):
@@ -138,6 +130,18 @@ def test_the_bounds_of_a_point_are_a_few_units_in_the_last_place_apart(name, x, 
     if np.isfinite(value):
         found = enclose(expression, Boxes.points(np.array([[x, y]])))
         assert found.upper[0] - found.lower[0] <= 20 * np.spacing(abs(value))
+
+
+def test_without_an_exact_argument_the_bounds_of_a_library_function_are_rounded_outward():
+    operators = PrimitiveSet(["add"])
+    operators.add("rounded", np.exp, interval=lambda i, a: i.rising(np.exp, a))
+    operators.add("exact", np.exp, interval=lambda i, a: i.rising(np.exp, a, exact_at=0.0))
+    rounded, exact = (
+        enclose(parse(f"{name}(x0)", primitives=operators), Boxes.of([[0.0, 0.0]]))
+        for name in ("rounded", "exact")
+    )
+    assert exact.lower[0] == exact.upper[0] == 1.0
+    assert rounded.lower[0] < 1.0 < rounded.upper[0]
 
 
 # whole trees ---------------------------------------------------------------------------------------------------

@@ -187,13 +187,13 @@ def rising(
     function: Callable[..., Floats],
     a: Interval,
     *,
-    exact_at: float,
+    exact_at: float | None = None,
     least: float = -np.inf,
     most: float = np.inf,
     domain: tuple[float, float] | None = None,
     falls: bool = False,
 ) -> Interval:
-    """Bounds of a nondecreasing library function, with values from `least` to `most`, exact at one argument."""
+    """Bounds of a nondecreasing library function, with values from `least` to `most`, exact at `exact_at` if given."""
     part, undefined = a, np.zeros(a.lower.shape, bool)
     if domain is not None:
         part, undefined = _within(a, *domain), (a.lower < domain[0]) | (a.upper > domain[1])
