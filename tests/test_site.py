@@ -1,5 +1,6 @@
 """The documentation site: complete, with working links, and independent of the network."""
 
+import ast
 import os
 import re
 import subprocess
@@ -62,6 +63,25 @@ def test_docstrings_are_numpydoc_without_an_extension():
     options = (ROOT / "mkdocs.yml").read_text("utf-8")
     assert "docstring_style: numpy" in options
     assert "extensions: [tools" not in options
+
+
+NAMES = r"(?:\*{0,2}\w+)(?:, \*{0,2}\w+)*"
+SECTION = re.compile(r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=^\w+\n-+$|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def docstrings():
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                yield path.name, getattr(node, "name", ""), ast.get_docstring(node) or ""
+
+
+def test_sections_of_parameters_hold_names_only():
+    # The reference would take any other paragraph for a parameter that does not exist.
+    for file, name, text in docstrings():
+        for section in SECTION.findall(text):
+            for line in re.findall(r"^\S.*", section, re.MULTILINE):
+                assert re.fullmatch(rf"{NAMES}(?: : .+)?", line), f"{file}, {name}: {line}"
 
 
 @pytest.fixture(scope="module")

@@ -91,7 +91,7 @@ def section(name: str, command: Any) -> str:
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
     usage = " ".join(
-        ["fouriertree", name, *(p.name.upper() for p in arguments), *(["[OPTIONS]"] if options else [])]
+        ["fouriertree", name, *(p.metavar for p in arguments), *(["[OPTIONS]"] if options else [])]
     )
     lines = [f"## {usage}", "", inspect.cleandoc(command.callback.__doc__), ""]
     for heading, params in by_heading([*arguments, *options]).items():
@@ -105,7 +105,7 @@ def section(name: str, command: Any) -> str:
 
 def line(param: Any) -> str:
     if param.param_type_name == "argument":
-        return f"- `{param.name.upper()}`: {param.help}"
+        return f"- `{param.metavar}`: {param.help}"
     return f"- `{', '.join(param.opts)}`: {param.help}{default(param)}"
 
 

@@ -14,3 +14,8 @@ def on_files(files: Any, config: Any) -> Any:
 
     files.append(File.generated(config, PAGE, content=SOURCE.read_text("utf-8").replace("](docs/", "](")))
     return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Links to the file, which work in the repository, lead to the page."""
+    return markdown.replace("](../CONTRIBUTING.md", f"]({PAGE}")

@@ -38,6 +38,11 @@ def suggestion(word: str, choices: Iterable[str]) -> str:
     return f"; did you mean {by_case[close[0]]!r}?" if close else ""
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 row``, ``1,200 rows``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def listed(names: Iterable[str]) -> str:
     """The names in quotes, at most a dozen.
 

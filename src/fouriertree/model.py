@@ -16,6 +16,8 @@ from fouriertree.expr.readable import readable
 from fouriertree.expr.simplify import split_factor
 from fouriertree.io.numbers import is_finite
 
+Floats = NDArray[np.float64]
+
 
 @dataclass(frozen=True, eq=False)
 class Model:
@@ -193,3 +195,15 @@ def sum_of_terms(
         else:
             total = total + scaled(coefficient, expression)
     return Expression.constant(0.0) if total is None else total
+
+
+def extrapolation(model: Model, X: Floats, box: Floats, names: Sequence[str]) -> str | None:
+    """A message if rows lie outside of the range of the training data in a feature of the equation, or None."""
+    columns = list(model.expression.columns)
+    beyond = (X[:, columns] < box[columns, 0]) | (X[:, columns] > box[columns, 1])
+    outside = [column for column, there in zip(columns, beyond.T, strict=True) if there.any()]
+    if not outside:
+        return None
+    rows = f"{np.count_nonzero(beyond.any(axis=1))} of {len(X)} rows lie outside of the range of the training data"
+    ranges = (f"{names[column]} from {box[column, 0]:.6g} to {box[column, 1]:.6g}" for column in outside)
+    return f"{rows} ({', '.join(ranges)}), where the equation extrapolates"

@@ -31,9 +31,12 @@ BAD_TABLES = {
         "a,b,y\n1,2,3\n4,5,six\n",
         "column 'y' of d.csv has text in row 2: 'six'; a target",
     ),
-    "empty cell": ("a,b,y\n1,2,3\n4,,6\n", "column 'b' of d.csv has no value in row 2"),
+    "empty cell": ("a,b,y\n1,2,3\n4,,6\n", "column 'b' of d.csv has no value in row 2; fill it in or"),
     "nan cell": ("a,b,y\n1,2,3\n4,5,6\nnan,8,9\n", "column 'a' of d.csv has no value in row 3"),
-    "inf cell": ("a,b,y\n1,inf,3\n4,5,6\n", "column 'b' of d.csv has an infinite value in row 1"),
+    "inf cell": (
+        "a,b,y\n1,inf,3\n4,5,6\n",
+        "column 'b' of d.csv has an infinite value in row 1; correct it or",
+    ),
     "short row": ("a,b,y\n1,2,3\n4,5\n", "column 'y' of d.csv has no value in row 2"),
     "long rows": (
         "a,y\n1,2,3\n4,5,6\n",
@@ -105,9 +108,13 @@ BAD_OPTIONS = [
     ),
     (["-t", "y", "--search", "ftg", "--max-size", "9"], "--max-size and --guess are options of the hybrid"),
     (["-t", "y", "--search", "gp", "--guess", "a*b"], "--search gp ignores them"),
-    (["-t", "y", "--guess", "a*sine(b)"], "--guess 'a*sine(b)' is no formula: "),
-    (["-t", "y", "--guess", "a*x7"], "--guess 'a*x7' is no formula: there is no column x7"),
-    (["-t", "y", "--guess", "a*"], "--guess 'a*' is no formula: "),
+    (["-t", "y", "--guess", "a*sine(b)"], "--guess 'a*sine(b)' cannot be used: "),
+    (["-t", "y", "--guess", "a*x7"], "--guess 'a*x7' cannot be used: there is no column x7"),
+    (["-t", "y", "--guess", "a*"], "--guess 'a*' cannot be used: "),
+    (
+        ["-t", "y", "--guess", "k*sin(B)"],
+        "'k*sin(B)' cannot be used: it has no feature; did you mean 'b'?",
+    ),
     (["-t", "y", "--max-size", "0"], "'--max-size': it must be a whole number of at least 1; got '0'"),
     (
         ["-t", "y", "--max-evaluations", "many"],
@@ -120,6 +127,7 @@ BAD_OPTIONS = [
         "must be a number between 0 and 1, such as 0.9; got '1'",
     ),
     (["-t", "y", "--model-selection", "nice"], f"it must be one of {', '.join(SELECTIONS)}; got 'nice'"),
+    (["-t", "y", "--ignore", "a", "--ignore", "b"], "d.csv has no named columns left besides 'y'"),
     (["-t", "y", "--ignore", "y"], "'y' is both the target and ignored"),
     (["-t", "y", "-o", "p.png", "--plot", "./p.png"], "p.png cannot be both the model and the plot"),
     (
@@ -187,7 +195,26 @@ def test_a_full_disk_loses_the_file_but_not_the_table(fit):
     result = fit("-t", "y", "-o", "/dev/full", "--max-evaluations", 2000)
     assert result.exit_code == 2
     assert ">>>" in result.stdout
-    assert result.stderr == "error: cannot write /dev/full: no space left on device\n"
+    [run] = Path("fouriertree-runs").iterdir()
+    model = run / "model.json"
+    assert (
+        result.stderr == f"error: cannot write /dev/full: no space left on device; the model is in {model}\n"
+    )
+    assert fit("-t", "y", "-o", "/dev/full", "--max-evaluations", 2000, "--no-run").stderr.endswith(
+        "device\n"
+    )
+
+
+def test_all_files_that_cannot_be_written_are_named(fit, monkeypatch):
+    def full(path, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("fouriertree.runs.model_file.write_atomically", full)
+    monkeypatch.setattr("fouriertree.io.files.write_atomically", full)
+    result = fit("-t", "y", "-o", "m.json", "--plot", "p.png", "--max-evaluations", 2000, "--no-run")
+    assert ">>>" in result.stdout
+    full_disk = "no space left on device"
+    assert result.stderr == f"error: cannot write m.json: {full_disk}; cannot write p.png: {full_disk}\n"
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_temporary_file(tmp_path, monkeypatch):

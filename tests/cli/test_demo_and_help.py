@@ -94,6 +94,23 @@ def test_every_command_has_examples_that_it_can_parse(run, name):
         subcommand.make_context(words[0], words[1:])
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["fit", "predict", "export", "report", "bench", "runs show", "runs compare", "runs resume", "runs rm"],
+)
+def test_arguments_have_the_same_names_in_help_errors_and_reference(run, command):
+    page = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text("utf-8")
+    names = re.search(rf"^## fouriertree {command} (.*) \[OPTIONS\]$", page, re.MULTILINE)[1].split()
+    shown = run(*command.split(), "--help").stdout
+    assert shown.startswith(f"Usage: fouriertree {command} [OPTIONS] {' '.join(names)}\n")
+    listed = shown.split("Arguments:\n")[1]
+    for name in names:
+        assert re.search(rf"^  {re.escape(name)}  ", listed, re.MULTILINE)
+        assert f"- `{name}`: " in page
+    if not names[0].startswith("["):
+        assert run(*command.split()).stderr == f"error: missing argument '{names[0]}'.\n"
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_listed_once_below_its_heading(run, name):
     shown = run(name, "--help").stdout

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import sys
 import unicodedata
@@ -15,6 +16,7 @@ import pytest
 
 import fouriertree
 from fouriertree import SymbolicRegressor
+from fouriertree.cli.fitting.columns import HoldoutScores, Score
 from fouriertree.io.tables.text import EXACT
 
 MAIN = "from fouriertree.cli import main; main()"
@@ -93,8 +95,23 @@ def test_predictions_that_are_not_finite_are_counted_on_stderr(run, tmp_path):
     (tmp_path / "new.csv").write_text("x\n-1\n1\n", encoding="utf-8")
     result = run("predict", "model.json", "new.csv")
     assert result.exit_code == 0
-    assert result.stderr == "warning: the equation has no finite value on 1 of 2 rows\n"
+    outside = (
+        "rows lie outside of the range of the training data (x from 1 to 9), where the equation extrapolates"
+    )
+    warning = "warning: the equation has no finite value on 1 of 2 rows"
+    assert result.stderr.splitlines() == [f"note: 1 of 2 {outside}", warning]
     assert np.isnan(predictions(result.stdout)[0])
+
+
+def test_a_model_without_feature_names_predicts_columns_x0_x1_and_so_on(run):
+    X = np.column_stack([np.arange(20.0) % 7, np.arange(20.0)])
+    SymbolicRegressor(max_evaluations=1000, random_state=0).fit(X, 2 * X[:, 1]).save("model.json")
+    Path("new.csv").write_text("x1,x0\n4,0\n30,0\n", encoding="utf-8")
+    result = run("predict", "model.json", "new.csv")
+    assert predictions(result.stdout) == pytest.approx([8.0, 60.0])
+    assert result.stderr.startswith(
+        "note: 1 of 2 rows lie outside of the range of the training data (x1 from 0 to 19)"
+    )
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -164,26 +181,45 @@ def test_noise_is_fitted_by_its_mean_with_a_note(run, noise):
     assert "-0.000000" not in result.stdout
 
 
-def test_on_a_terminal_long_equations_are_shortened_with_a_note(monkeypatch):
+@pytest.fixture
+def on_terminal(monkeypatch):
+    """Print a table of two rows, the second of them chosen, on a terminal of some width; the text without styles."""
     from fouriertree.cli import show
 
     class Terminal(io.StringIO):
         def isatty(self):
             return True
 
-    terminal, chosen = Terminal(), "a + " * 200 + "b"
-    rows = [(1, 1, 0.5, 0.5, -1e-17, "0.25"), (2, 9, 0.1, np.nan, 0.9, chosen)]
-    columns = ["n_terms", "complexity", "loss", "validation_loss", "r2", "equation"]
-    equations = pd.DataFrame(rows, columns=columns)
-    monkeypatch.setattr(sys, "stdout", terminal)
-    show.show_rich_table(equations, 1, "y")
-    text = terminal.getvalue()
-    assert "…" in text
-    assert show.SHORTENED in text
-    assert "-0.000000" not in text
-    assert len(show.shortened(chosen)) == show.LONGEST + 1
-    assert show.shortened(chosen).startswith("a + a")
-    assert show.shortened(chosen).endswith(" + b")
+    def shown(equation, width, holdout=None):
+        rows = [(1, 1, 0.5, 0.5, -1e-17, "0.25"), (2, 9, 0.1, np.nan, 0.9, equation)]
+        columns = ["n_terms", "complexity", "loss", "validation_loss", "r2", "equation"]
+        terminal = Terminal()
+        monkeypatch.setattr(sys, "stdout", terminal)
+        monkeypatch.setenv("COLUMNS", str(width))
+        show.show_on_terminal(show.lines(pd.DataFrame(rows, columns=columns), 1, holdout), 1)
+        return re.sub(r"\x1b\[\d*m", "", terminal.getvalue())
+
+    return shown
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 200])
+@pytest.mark.parametrize("scores", [None, HoldoutScores(9, [Score(-0.123456, 0.000123)] * 2)])
+def test_a_terminal_of_any_width_shows_whole_equations_and_whole_headings(on_terminal, width, scores):
+    equation = "0.25*velocity_of_the_water*sqrt(diameter) - 12.5*log(reynolds + 3500)/velocity_of_the_water^2"
+    lines = on_terminal(equation, width, scores).splitlines()
+    assert max(map(len, lines)) <= width
+    words = " ".join(lines).split()
+    assert "complexity" in words
+    assert words.count("hold-out") == (0 if scores is None else 2)
+    start = next(i for i, line in enumerate(lines) if "0.25*" in line)
+    place = lines[start].index("0.25*")
+    parts = [line[place:].strip() for line in lines[start:]]
+    assert " ".join(parts) == equation
+    assert all(len(part) > 15 for part in parts[:-1])
+
+
+def test_a_table_that_fits_into_a_terminal_has_its_equations_in_the_last_column(on_terminal):
+    assert on_terminal("2*a", 80).splitlines()[-1].rstrip().endswith("0.900000  2*a")
 
 
 @pytest.mark.parametrize("search", ["gp", "one-plus-lambda"])
@@ -200,6 +236,13 @@ def test_a_constant_target_has_a_constant_equation(run, tmp_path):
     assert result.exit_code == 0
     assert "\ny = 4\n" in result.stdout
     assert predictions(run("predict", "m.json", "data.csv").stdout) == pytest.approx(4.0)
+
+
+def test_a_fit_without_time_says_that_it_has_not_searched(run, pendulum):
+    result = run("fit", pendulum, "-t", "acceleration", "--time-limit", 0)
+    assert result.exit_code == 0
+    assert "\nthe search had no time: no equation was evaluated\n" in result.stdout
+    assert "description length" not in result.stdout
 
 
 def test_gram_svd_is_announced_as_the_published_algorithm(run, pendulum):

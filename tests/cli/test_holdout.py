@@ -97,7 +97,7 @@ def test_a_validation_file_has_its_columns_in_any_order(run, tmp_path, pendulum)
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--validation", "1"], "it must be a number between 0 and 1"),
+        (["--validation", "1.5"], "it must be a number between 0 and 1, such as 0.2; got '1.5'"),
         (["--validation-last"], "needs the fraction of rows to hold out: --validation 0.2"),
         (
             ["--validation", "0.2", "--validation-file", "lines.csv"],

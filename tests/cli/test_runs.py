@@ -28,9 +28,13 @@ def found(run, *arguments):
     return json.loads(result.stdout)
 
 
-def mark_killed(path):
+def mark(path, **changes):
     about = json.loads((Path(path) / "run.json").read_text())
-    (Path(path) / "run.json").write_text(json.dumps(about | {"status": "running"}))
+    (Path(path) / "run.json").write_text(json.dumps(about | changes))
+
+
+def mark_killed(path):
+    mark(path, status="running")
 
 
 def test_the_run_of_a_fit_is_listed_and_shown(run, table):
@@ -42,7 +46,71 @@ def test_the_run_of_a_fit_is_listed_and_shown(run, table):
     shown = found(run, "runs", "show", "last")
     assert len(shown["front"]) == len(fitted["equations"])
     assert shown["about"]["columns"] == ["mass %", "v"]
-    assert "mass %" in run("runs", "show", listed["id"][-4:]).stdout
+    printed = run("runs", "show", listed["id"][-4:]).stdout
+    assert "mass %" in printed
+    [marked] = [line for line in printed.splitlines() if line.startswith(">>>")]
+    assert marked.endswith(f"  {fitted['equation']}")
+    assert "shape: 40 × 2 (rows × features)\n" in printed
+    assert "progress" not in printed
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "title"),
+    [
+        ("interrupted", "interrupted", "interrupted"),
+        ("interrupted", "memory used up", "interrupted, memory used up"),
+        ("failed", "MemoryError", "failed, MemoryError"),
+        ("finished", "time used up", "finished, time used up"),
+    ],
+)
+def test_a_status_is_shown_once_with_its_reason(run, table, status, reason, title):
+    fitted = found(run, *FIT)
+    mark(fitted["run"], status=status, stop_reason=reason)
+    first = run("runs", "show", "last").stdout.splitlines()[0]
+    assert first == f"run {Path(fitted['run']).name}: {title}"
+
+
+def test_a_run_without_a_result_lists_its_most_accurate_equation_so_far(run, table):
+    fitted = found(run, *FIT)
+    assert not run("runs").stdout.endswith(" (the most accurate so far)\n")
+    mark(fitted["run"], status="running", result=None)
+    last = fitted["equations"][-1]["equation"]
+    assert found(run, "runs")["runs"][0]["equation"] == last
+    assert run("runs").stdout.endswith(f"  {last} (the most accurate so far)\n")
+
+
+def test_the_shown_command_resumes_a_run_in_any_folder(run, table):
+    folder = Path(found(run, *FIT, "--run-dir", "my runs")["run"])
+    (folder / "checkpoint-000001.ftc").touch()
+    mark_killed(folder)
+    last = run("runs", "show", "last", "--run-dir", "my runs").stdout.splitlines()[-1]
+    assert last == f"resume it: fouriertree runs resume {folder.name} --run-dir 'my runs'"
+
+
+def test_a_single_evaluation_is_singular(run, table):
+    fit = ("fit", "data.csv", "-t", "y", "--search", "one-plus-lambda", "--max-evaluations", 1)
+    assert "; 1 traverse; 1 evaluation; " in run(*fit).stdout
+
+
+def test_a_fit_without_memory_ends_with_one_sentence_and_can_be_resumed(run, table, monkeypatch):
+    from fouriertree.search import Hybrid
+
+    def step(*arguments):
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Hybrid, "step", step)
+        result = run(*FIT)
+        without_run = run(*FIT, "--no-run")
+    [folder] = Path("fouriertree-runs").iterdir()
+    for failed in (result, without_run):
+        assert (failed.exit_code, failed.stderr.count("\n")) == (2, 1)
+        assert failed.stderr.startswith("error: there is not enough memory; with a --memory-limit, ")
+    assert f"the run is in {folder}, and `fouriertree runs resume {folder.name}` resumes it" in result.stderr
+    assert "resume" not in without_run.stderr
+    assert found(run, "runs")["runs"][0]["status"] == "failed"
+    resumed = found(run, "runs", "resume", folder.name, "--memory-limit", 1e9)
+    assert resumed["equations"] == found(run, *FIT, "--no-run")["equations"]
 
 
 def test_no_run_creates_no_run_folder(run, table):
@@ -102,6 +170,26 @@ def test_a_finished_run_resumes_under_a_larger_limit_only(run, table):
     assert "is finished" in result.stderr
     more = found(run, "runs", "resume", "last", "--max-evaluations", 60_000)
     assert more["evaluations"] > whole["evaluations"]
+
+
+def test_a_run_that_finishes_while_it_is_being_resumed_keeps_its_result(run, table, monkeypatch):
+    from fouriertree import runs
+
+    whole = found(run, *FIT)
+    about = (Path(whole["run"]) / "run.json").read_bytes()
+    find_run = runs.find_run
+
+    def find_before_the_end(*arguments):
+        mark_killed(whole["run"])
+        folder = find_run(*arguments)
+        (Path(whole["run"]) / "run.json").write_bytes(about)
+        return folder
+
+    monkeypatch.setattr(runs, "find_run", find_before_the_end)
+    result = run("runs", "resume", "last")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "is finished, and `fouriertree runs show" in result.stderr
+    assert (Path(whole["run"]) / "run.json").read_bytes() == about
 
 
 def test_a_damaged_checkpoint_is_noted(run, table):

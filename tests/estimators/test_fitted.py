@@ -1,7 +1,9 @@
 """A fitted regressor: coverage of intervals, warnings about extrapolation, exact files."""
 
 import json
+import os
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -113,6 +115,13 @@ def test_missing_values_are_no_extrapolation(fitted):
 
 
 # Files ------------------------------------------------------------------------------------------------------
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_an_error_of_saving_names_the_path(fitted, tmp_path):
+    for path in ("/dev/full", str(tmp_path / "no folder" / "model.json")):
+        with pytest.raises(OSError, match=re.escape(f": {path!r}") + "$"):
+            fitted.save(path)
+
+
 def test_a_saved_regressor_is_restored_bit_for_bit(fitted, tmp_path):
     fitted.save(tmp_path / "model.json", target="force")
     loaded = SymbolicRegressor.load(tmp_path / "model.json")

@@ -8,6 +8,7 @@ import pytest
 
 from fouriertree import SymbolicRegressor
 from fouriertree.export import TARGETS, ExportError
+from fouriertree.report.content import content_of
 
 rng = np.random.default_rng(0)
 X = pd.DataFrame(rng.uniform(0.5, 2.0, (80, 2)), columns=["speed", "50 % mass"])
@@ -106,6 +107,12 @@ def test_a_failed_export_changes_nothing(fitted):
     with pytest.raises(ExportError, match="did you mean"):
         fitted.export("pyton")
     assert np.array_equal(fitted.predict(X), before)
+
+
+def test_a_report_has_the_confidence_intervals_that_are_the_default_in_python(fitted):
+    content = content_of(fitted, "force", *fitted._data(None, None)[:2])
+    pd.testing.assert_frame_equal(content.intervals, fitted.coefficient_intervals())
+    assert content.level == 0.95
 
 
 def test_a_report_has_all_parts(fitted, tmp_path):

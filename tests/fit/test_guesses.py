@@ -83,6 +83,23 @@ BAD = [
 ]
 
 
+NO_FEATURES = [
+    ("a*sin(angel)", "it has no feature; did you mean 'angle'?"),
+    ("k*c", "it has no feature; there are 'angle', 'speed'"),
+]
+
+
+@pytest.mark.parametrize(("text", "sentence"), NO_FEATURES)
+def test_a_guess_of_free_parameters_only_is_refused_with_a_suggestion(text, sentence):
+    with pytest.raises(ParseError) as caught:
+        guesses(text, names=("angle", "speed"))
+    assert caught.value.reason == sentence
+
+
+def test_a_constant_is_a_guess_as_it_is_a_row_of_an_earlier_table():
+    assert guesses("0.25") == (parse("0.25"),)
+
+
 @pytest.mark.parametrize(("text", "sentence"), BAD)
 def test_a_guess_that_cannot_be_parsed_is_refused_with_its_position(text, sentence):
     with pytest.raises(ParseError, match=sentence) as caught:

@@ -142,6 +142,13 @@ def test_any_names_can_be_encoded(attacked):
     assert "\x00" not in attacked
 
 
+@pytest.mark.parametrize(("level", "words"), [(0.95, "95 %"), (0.5, "50 %")])
+def test_confidence_and_prediction_intervals_have_their_levels(level, words):
+    text = html(replace(sample(), level=level))
+    assert f"<caption>Parameters and their {words} confidence intervals</caption>" in text
+    assert "about 90 % of new rows" in text
+
+
 def test_source_code_is_shown_verbatim(ordinary):
     assert "print(1 &lt; 2)" in ordinary
     assert len(Page(ordinary).all("pre")) == 2 + 4 + 2

@@ -94,6 +94,16 @@ def test_only_one_process_writes_and_the_lock_ends_with_the_process(folder):
     folder.lock()
 
 
+def test_the_lock_reads_again_how_the_run_has_ended(folder):
+    opened_while_running = RunFolder.open(folder.path)
+    folder.update(status="finished")
+    folder.close()
+    opened_while_running.lock()
+    assert opened_while_running.status == "finished"
+    opened_while_running.lock()
+    opened_while_running.close()
+
+
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"format": "other"}', '{"format": "fouriertree-run", "version": 99}']
 )

@@ -41,6 +41,7 @@ def test_a_full_disk_loses_the_run_folder_and_not_the_model(small_disk, monkeypa
     # What was written is complete: readable checkpoints, and no temporary files.
     folder = RunFolder.open(written.run_path_)
     assert folder.latest() is not None
+    assert folder.status == "finished"
     assert not list(written.run_path_.glob(".*.part"))
 
 

@@ -89,6 +89,71 @@ def test_recording_a_run_does_not_change_its_result(tmp_path, every_checkpoint):
     assert outcome(written) == outcome(SymbolicRegressor(**settings).fit(X, y))
 
 
+def refuse(monkeypatch, *names):
+    """Make it impossible to write the files of a run whose names start with one of these."""
+    write = folders.write_atomically
+
+    def written(path, content):
+        if path.name.startswith(names):
+            raise OSError(27, "File too large")
+        write(path, content)
+
+    monkeypatch.setattr(folders, "write_atomically", written)
+
+
+def test_the_equations_so_far_have_six_digits(tmp_path, monkeypatch):
+    monkeypatch.setattr(RunFolder, "end", lambda folder, files, **metadata: folder.close())
+    fitted = SymbolicRegressor(run_dir=tmp_path, **SMALL_FIT).fit(*table(40))
+    front = pd.read_csv(fitted.run_path_ / "front.csv")
+    assert len(front) > 1
+    assert not front["equation"].str.contains(r"[1-9]\d{6}").any()
+
+
+SMALL_FIT = {"max_evaluations": 300_000, "random_state": 1}
+
+
+def test_a_run_whose_checkpoints_cannot_be_written_is_finished_with_its_model(
+    tmp_path, every_checkpoint, monkeypatch
+):
+    refuse(monkeypatch, "checkpoint")
+    with pytest.warns(RunFolderWarning, match="file too large; the search continues") as caught:
+        fitted = SymbolicRegressor(run_dir=tmp_path, **SMALL_FIT).fit(*table(40))
+    assert len(caught) == 1
+    folder = RunFolder.open(fitted.run_path_)
+    assert folder.status == "finished"
+    assert folder.metadata["result"]["formula"] == fitted.model_.text()
+    assert outcome(SymbolicRegressor.load(fitted.run_path_ / "model.json")) == outcome(fitted)
+
+
+def test_a_run_whose_status_cannot_be_written_warns_that_it_will_be_listed_as_killed(tmp_path, monkeypatch):
+    finish = Journal.finish
+
+    def finish_on_a_full_disk(*arguments):
+        refuse(monkeypatch, "model", "run")
+        finish(*arguments)
+
+    monkeypatch.setattr(Journal, "finish", finish_on_a_full_disk)
+    with pytest.warns(RunFolderWarning, match=r"cannot write model\.json, run\.json .* be listed as killed$"):
+        fitted = SymbolicRegressor(run_dir=tmp_path, **SMALL_FIT).fit(*table(40))
+    assert RunFolder.open(fitted.run_path_).status == "killed"
+
+
+def test_a_run_folder_that_disappears_loses_the_run_and_not_the_result(
+    tmp_path, every_checkpoint, monkeypatch
+):
+    write = RunFolder._write_checkpoint
+
+    def write_and_remove(folder, content):
+        write(folder, content)
+        shutil.rmtree(folder.path)
+
+    monkeypatch.setattr(RunFolder, "_write_checkpoint", write_and_remove)
+    with pytest.warns(RunFolderWarning) as caught:
+        fitted = SymbolicRegressor(run_dir=tmp_path, **SMALL_FIT).fit(*table(40))
+    assert len(caught) == 2
+    assert outcome(fitted) == outcome(SymbolicRegressor(**SMALL_FIT).fit(*table(40)))
+
+
 @pytest.fixture
 def run(tmp_path):
     X, y = table()

@@ -37,7 +37,7 @@ NOISE = number("a share of the target, such as 0.01", "LEVEL", lambda x: 0.0 <= 
 
 
 @with_options(
-    option("suites", text(None, SUITES), f"{', '.join(SUITES)}; by default all of them.", default=(),
+    option("suites", text("[SUITES]...", SUITES), f"{', '.join(SUITES)}; by default all of them.", default=(),
            argument=True, repeated=True),
     option("case", NAME, "Only this case; may be repeated.", CASES, repeated=True, completion="cases"),
     option("quick", BOOLEAN, "The short list of cases.", CASES, False),

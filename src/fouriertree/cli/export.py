@@ -60,7 +60,7 @@ def export(model: Path, to: str | None, row: int | None, output: Path | None, js
                 show(text)
         else:
             write_atomically(output, written)
-            say(f"{target.description} written to {output}")
+            say(f"{output} written: {target.description}")
             content["output"] = str(output)
 
 

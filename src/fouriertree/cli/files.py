@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,13 +81,13 @@ class SavedModel:
     target: str
     model: Model
     row: int
+    box: tuple[tuple[float, float], ...]  #: minimum and maximum of every feature in the training data
 
     @property
     def columns(self) -> dict[int, str]:
         """The features of the equation: index and name."""
         names = self.model.names or ()
-        used = {column for expression in self.model.expressions for column in expression.columns}
-        return {column: names[column] for column in sorted(used)}
+        return {column: names[column] for column in self.model.expression.columns}
 
 
 def save_model(path: Path, regressor: SymbolicRegressor, target: str) -> None:
@@ -114,7 +114,8 @@ def load_model(path: Path, row: int | None = None) -> SavedModel:
     if row is not None and row >= len(saved.models):
         raise InputError(f"{path} has no row {row}; its rows are 0 to {len(saved.models) - 1}")
     number = saved.chosen if row is None else row
-    return SavedModel(saved.target, saved.models[number], number)
+    names = saved.names or tuple(f"x{i}" for i in range(len(saved.box)))
+    return SavedModel(saved.target, replace(saved.models[number], names=names), number, saved.box)
 
 
 def read_saved(path: Path) -> ModelRecord:

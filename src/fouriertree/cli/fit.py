@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from fouriertree.cli.files import as_input_errors
 from fouriertree.cli.fitting.arguments import FitArguments, check_guesses
 from fouriertree.cli.fitting.options import FIT
-from fouriertree.cli.fitting.outcome import Outcome
+from fouriertree.cli.fitting.outcome import Outcome, resume_command
 from fouriertree.cli.help import examples
 from fouriertree.cli.interrupts import Interrupts, handle_interrupts
 from fouriertree.cli.options import with_options
 from fouriertree.cli.output import document, note
+from fouriertree.errors import InputError
 
 if TYPE_CHECKING:
     from fouriertree.runs import RunFolder
@@ -69,10 +70,15 @@ def fit_table(
     )
     interrupts.regressor = regressor
     context = RunContext(folder, {"command": arguments.to_json()})
-    with warnings_as_notes():
-        # A run that cannot be resumed, and a memory limit that is too small.
-        with as_input_errors(RunError, MemoryLimitError):
+    # A run that cannot be resumed, and a memory limit that is too small.
+    with warnings_as_notes(), as_input_errors(RunError, MemoryLimitError):
+        try:
             regressor.fit_run(training.X, training.y, training.weights, context=context, stop=interrupts.stop)
+        except MemoryError:
+            advice = "with a --memory-limit, a search ends before that and keeps its equations"
+            if (run := context.folder) is not None:
+                advice += f"; the run is in {run.path}, and `{resume_command(run.path)}` resumes it"
+            raise InputError(f"there is not enough memory; {advice}") from None
         interrupts.announce()
         scores = None if holdout is None else holdout_scores(regressor.models_, holdout)
         outcome = Outcome(regressor, training, scores)

@@ -27,9 +27,15 @@ class Group(PlainEpilog, TyperGroup):
 class Command(PlainEpilog, TyperCommand):
     """A command that lists its options under their headings (`rich_help_panel`)."""
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        # Typer would write {DATA} here, and DATA <path> below.
+        return ["[OPTIONS]", *(str(p.metavar) for p in self.params if p.param_type_name == "argument")]
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         for heading, params in by_heading(self.get_params(ctx)).items():
             records = [record for param in params if (record := param.get_help_record(ctx)) is not None]
+            if heading == ARGUMENTS:
+                records = [(param.metavar, text) for param, (_, text) in zip(params, records, strict=True)]
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(records)

@@ -80,14 +80,18 @@ def predict(
 
 
 def predictions(table: Table, saved: SavedModel) -> NDArray[np.float64]:
-    """Values of the equation on the rows of the table: (n_rows,)."""
+    """Values of the equation on the rows of the table, (n_rows,), with a note where it extrapolates."""
     import numpy as np
+
+    from fouriertree.model import extrapolation
 
     names = {column: table.column(name) for column, name in saved.columns.items()}
     if len(table) == 0:
         return np.empty(0)
     X = np.zeros((len(table), 1 + max(names, default=0)))
     X[:, list(names)] = table.numbers(list(names.values()), "; the equation needs a number there")
+    if sentence := extrapolation(saved.model, X, np.array(saved.box), saved.model.names or ()):
+        note(sentence)
     return saved.model.predict(X)
 
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fouriertree.cli.files import as_input_errors
+from fouriertree.cli.files import as_input_errors, writing
 from fouriertree.cli.fit import fit_table
 from fouriertree.cli.fitting.arguments import FitArguments
 from fouriertree.cli.fitting.options import CHANGEABLE
+from fouriertree.cli.fitting.outcome import resume_command
 from fouriertree.cli.help import Command, Group, examples
 from fouriertree.cli.interrupts import handle_interrupts
 from fouriertree.cli.options import FOLDER, JSON, info, option, with_options
@@ -47,12 +48,14 @@ RESUME = examples(
 REMOVE = examples(("two of them, without a question", "fouriertree runs rm 8a2f 91c0 --yes"))
 
 RUN = option(
-    "run", text("ID"), "ID of a run, its first or last letters, or `last` for the newest.", argument=True
+    "run", text("RUN"), "ID of a run, its first or last letters, or `last` for the newest.", argument=True
 )
-SEVERAL = option("run", text("ID..."), "IDs of runs, or parts of them.", argument=True, repeated=True)
+SEVERAL = option("run", text("RUN..."), "IDs of runs, or parts of them.", argument=True, repeated=True)
 STORE = option("run_dir", FOLDER, "Folder of the runs: the --run-dir of `fit`.", default=RUNS)
 #: characters of an equation in a list
 LONGEST = 60
+#: parameters that do not change a result, or that are shown as the folder and the seed of the run
+NOT_COMPARED = {"run_dir", "progress", "random_state"}
 #: the rows of a comparison, before the parameters
 SIDE_BY_SIDE = ("status", "target", "rows", "columns", "seconds", "loss", "complexity", "equation")
 
@@ -85,7 +88,7 @@ def runs(
     with document(json) as content:
         content["runs"] = found = [summary(run) for run in list_runs(run_dir)]
         if found:
-            headings = ["id", "status", "target", "rows", "seconds", "equation"]
+            headings = ["id", "status", "target", "shape", "seconds", "equation"]
             say(aligned_rows(headings, map(list_cells, found)))
         else:
             hint = "`fouriertree fit` creates them, and --run-dir names another folder"
@@ -97,22 +100,26 @@ def runs(
 def show(run: str, run_dir: Path, json: bool) -> None:
     """Print the parameters of a run, its status and its equations."""
     with document(json) as content:
-        from fouriertree.runs.folder import MODEL
+        from fouriertree.runs.folder import FINISHED, MODEL, RUNNING
+        from fouriertree.selection.table import CHOSEN
 
         [folder] = find(run_dir, run)
         front, checkpoints = front_of(folder), folder.checkpoints()
         content |= {
             "about": folder.metadata, "front": front, "checkpoints": checkpoints, "path": str(folder.path),
         }  # fmt: skip
-        reason = summary(folder)["stop_reason"]
-        title = f"run {folder.id}: {folder.status}" + (f", {reason}" if reason else "")
+        # Of an interrupted run, the reason is the status.
+        status = dict.fromkeys(filter(None, (folder.status, folder.metadata.get("stop_reason"))))
+        title = f"run {folder.id}: {', '.join(status)}"
         say(*map(printable, [title, *(f"  {name}: {value}" for name, value in details(folder))]))
         if front:
-            say("", aligned_rows(list(front[0]), [list(map(short_number, row.values())) for row in front]))
+            chosen = (folder.metadata.get("result") or {}).get("equation")
+            marked = [{"": CHOSEN if row.get("equation") == chosen else "", **row} for row in front]
+            say("", aligned_rows(list(marked[0]), [list(map(cell, row.values())) for row in marked]))
         if (folder.path / MODEL).is_file():
             say("", f"model: {folder.path / MODEL}")
-        elif checkpoints:
-            say("", f"resume it: fouriertree runs resume {folder.id}")
+        if checkpoints and folder.status not in (FINISHED, RUNNING):
+            say("", f"resume it: {resume_command(folder.path)}")
 
 
 @app.command("compare", cls=Command, epilog=COMPARE)
@@ -143,9 +150,10 @@ def resume(run: str, run_dir: Path, json: bool, **changes: Any) -> None:
         from fouriertree.runs import RunError
 
         [folder] = find(run_dir, run)
-        arguments = resumed_arguments(folder, given)
         with closing(folder), handle_interrupts() as interrupts, as_input_errors(RunError):
-            fit_table(arguments, interrupts, content, folder)
+            with writing(folder.path):
+                folder.lock()
+            fit_table(resumed_arguments(folder, given), interrupts, content, folder)
 
 
 @app.command("rm", cls=Command, epilog=REMOVE)
@@ -205,25 +213,26 @@ def details(run: RunFolder) -> Iterator[tuple[str, Any]]:
     yield "created", about.get("created")
     yield "table", (about.get("command") or {}).get("data", "from Python")
     yield "target", about.get("target")
-    yield "size", f"{data.get('rows')} rows, {data.get('columns')} columns"
+    yield "shape", f"{data.get('rows')} × {data.get('columns')} (rows × features)"
     yield "seed", about.get("seed")
     yield "checkpoints", len(run.checkpoints())
     yield "fouriertree", about["versions"].get("fouriertree")
     yield from (
-        (name, value) for name, value in about["parameters"].items() if value not in (None, [], False)
+        (name, value)
+        for name, value in about["parameters"].items()
+        if value not in (None, [], False) and name not in NOT_COMPARED
     )
 
 
 def differing(runs: Sequence[RunFolder]) -> dict[str, list[Any]]:
     """Parameters and data in which the runs differ, by name."""
 
-    def parameters(run: RunFolder) -> dict[str, Any]:
-        about = run.metadata
+    def parameters(about: Mapping[str, Any]) -> dict[str, Any]:
         known = {**about["parameters"], **about["described"]}
         return {**known, "seed": about["seed"], "sha256": about["data"].get("sha256")}
 
-    recorded = [parameters(run) for run in runs]
-    names = sorted({name for each in recorded for name in each} - {"run_dir", "progress", "random_state"})
+    recorded = [parameters(run.metadata) for run in runs]
+    names = sorted({name for each in recorded for name in each} - NOT_COMPARED)
     columns = {name: [each.get(name) for each in recorded] for name in names}
     return {name: values for name, values in columns.items() if any(value != values[0] for value in values)}
 
@@ -232,8 +241,7 @@ def summary(run: RunFolder) -> dict[str, Any]:
     about = run.metadata
     data, result = about["data"], about.get("result") or {}
     # Without a result, the most accurate equation so far.
-    front = [] if result else front_of(run)
-    best: dict[str, Any] = front[-1] if front else {}
+    best: dict[str, Any] = {} if result else [{}, *front_of(run)][-1]
     return {
         "id": run.id,
         "status": run.status,
@@ -274,21 +282,16 @@ def number_in(row: Mapping[str, str], name: str) -> float | None:
 # Cells ----------------------------------------------------------------------------------------------------------
 def list_cells(run: dict[str, Any]) -> list[str]:
     equation = shortened(run["equation"], LONGEST) if run["equation"] else "–"
+    if run["equation"] and run["seconds"] is None:
+        equation += " (the most accurate so far)"
     size = "–" if run["rows"] is None else f"{run['rows']}×{run['columns']}"
     seconds = f"{run['seconds']:.1f}" if isinstance(run["seconds"], int | float) else "–"
     return [run["id"], run["status"], str(run["target"]), size, seconds, equation]
 
 
 def cell(value: Any) -> str:
-    """A value with six digits, and a dash for None."""
-    if value is None:
-        return "–"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def short_number(cell: str) -> str:
-    """A cell with six digits of a number; other cells as they are."""
+    """A value with six digits of a number that is not whole, and a dash for None."""
     try:
-        return f"{float(cell):.6g}" if "." in cell else cell
-    except ValueError:
-        return cell
+        return "–" if value is None else f"{float(value):.6g}" if "." in str(value) else str(value)
+    except (TypeError, ValueError):
+        return str(value)

@@ -146,7 +146,7 @@ def check_scale(y: NDArray[np.float64]) -> None:
     largest = float(np.abs(y).max())
     if largest > 1e140 or 0.0 < largest < 1e-140:
         raise ValueError(
-            f"the squares of y, up to {largest:.1e}, leave the range of float64; give y in another unit"
+            f"|y| is at most {largest:.1e}, and its squares leave the range of float64; give y in another unit"
         )
 
 

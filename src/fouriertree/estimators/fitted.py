@@ -1,7 +1,7 @@
 """Predictions, equations and model files of a fitted regressor."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -15,7 +15,7 @@ from fouriertree.errors import shortened
 from fouriertree.estimators import multioutput
 from fouriertree.estimators.inspection import Inspection
 from fouriertree.expr import PrimitiveSet
-from fouriertree.model import Model
+from fouriertree.model import Model, extrapolation
 from fouriertree.runs.bundles import is_bundle
 from fouriertree.runs.journal import plain_parameters
 from fouriertree.runs.model_file import ModelFileError, ModelRecord, library_versions, load, save
@@ -96,7 +96,7 @@ class FittedEquations(Inspection):
             warnings.warn(message, UserWarning, stacklevel=3)
         if extrapolated is not None:
             self._warned = True
-            warnings.warn(extrapolated, ExtrapolationWarning, stacklevel=3)
+            warnings.warn(f"{extrapolated}; this warning is shown once", ExtrapolationWarning, stacklevel=3)
 
     # Equations ------------------------------------------------------------------------------------------------
     def sympy(self, index: int | None = None) -> Any:
@@ -206,23 +206,6 @@ class FittedEquations(Inspection):
 NOT_PICKLED = ("_training", "_warm_start", "_stop")
 #: fitted attributes that a model file records
 HISTORY = ("seed", "stop_reason", "traverses", "evaluations", "seconds")
-
-
-def extrapolation(model: Model, X: Floats, box: Floats, names: Sequence[str]) -> str | None:
-    """A message if rows lie outside of the range of the training data in a feature of the equation, or None."""
-    columns = sorted({column for expression in model.expressions for column in expression.columns})
-    beyond = (X[:, columns] < box[columns, 0]) | (X[:, columns] > box[columns, 1])
-    if not (count := int(np.count_nonzero(beyond.any(axis=1)))):
-        return None
-    ranges = [
-        f"{names[column]} from {box[column, 0]:.6g} to {box[column, 1]:.6g}"
-        for column, there in zip(columns, beyond.T, strict=True)
-        if there.any()
-    ]
-    return (
-        f"{count} of {len(X)} rows lie outside of the range of the training data ({', '.join(ranges)}), where the "
-        "equation extrapolates; this warning is shown once"
-    )
 
 
 def checked_parameters(parameters: Mapping[str, Any], cls: Any) -> Mapping[str, Any]:

@@ -18,7 +18,7 @@ from fouriertree.io.files import write_atomically
 from fouriertree.model import Model
 from fouriertree.plotting import plot_fit, plot_front, plot_response, plot_tree
 from fouriertree.uncertainty.certificate import Certificate, Slope, certify, slopes
-from fouriertree.uncertainty.intervals import linear_intervals
+from fouriertree.uncertainty.intervals import LEVEL, linear_intervals
 from fouriertree.uncertainty.stability import Stability, stability
 
 Floats = NDArray[np.float64]
@@ -53,7 +53,7 @@ class Inspection(RegressorMixin, CommonParameters):
         return slopes(self._model(index).expression, self.box_, self._feature_labels)
 
     def coefficient_intervals(
-        self, index: int | None = None, level: float = 0.95, X: Any = None, y: Any = None
+        self, index: int | None = None, level: float = LEVEL, X: Any = None, y: Any = None
     ) -> pd.DataFrame:
         """Confidence intervals of the parameters of the equation, see `linear_intervals`."""
         return linear_intervals(self._model(index), *self._data(X, y), level)

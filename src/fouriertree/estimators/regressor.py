@@ -178,9 +178,8 @@ class SymbolicRegressor(FittedEquations):
     @classmethod
     def of_run(cls, folder: RunFolder, **changes: Any) -> Self:
         """The regressor of a run, which is locked, so that no other process can resume it."""
-        regressor = cls(**parameters_of(folder, changes))
         folder.lock()
-        return regressor
+        return cls(**parameters_of(folder, changes))
 
     def stop(self) -> bool:
         """End the fit that runs in another thread, which keeps its result; False if no fit runs.

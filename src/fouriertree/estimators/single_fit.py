@@ -35,9 +35,9 @@ CHANGEABLE = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass
 class RunContext:
-    """How a fit is recorded beyond its own parameters: a run to resume, which is locked, and more for run.json."""
+    """How a fit is recorded: a locked run to resume, else the one that it creates, and more for run.json."""
 
     folder: RunFolder | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -170,6 +170,7 @@ def _journal(
             **context.metadata,
         }
         journal.record(parameters["run_dir"], metadata)
+        context.folder = journal.folder
     return journal
 
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from fouriertree.errors import listed, suggestion
 from fouriertree.expr import Expression, ParseError, PrimitiveSet, parse
 from fouriertree.expr.opcodes import CONST, VAR
 from fouriertree.expr.primitives import CONSTANTS, column_number
@@ -31,6 +32,9 @@ def parse_guesses(
     for text in texts:
         unknown = _unknown_names(text, names, known)
         tree = parse(text, names=(*names, *unknown), primitives=known)
+        if unknown and not any(column < len(names) for column in tree.columns):
+            hints = [suggestion(name, names) for name in unknown]
+            raise ParseError(f"it has no feature{max(hints) or f'; there are {listed(names)}'}", text, 0)
         for start in STARTS if unknown else (0.0,):
             guesses.append(_with_constants(tree, len(names), start))
     return tuple(dict.fromkeys(guesses))

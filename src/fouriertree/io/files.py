@@ -9,10 +9,14 @@ from pathlib import Path
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file atomically: at any moment it has its old or its new content, never a part of it."""
-    if path.exists() and not path.is_file():
-        path.write_bytes(content)  # a device or a pipe cannot be replaced
-    else:
-        replace_atomically(path.resolve(), content)
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(content)  # a device or a pipe cannot be replaced
+        else:
+            replace_atomically(path.resolve(), content)
+    except OSError as error:
+        # It names the temporary file, or none.
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def replace_atomically(path: Path, content: bytes) -> None:

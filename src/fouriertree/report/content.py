@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from fouriertree.export import ExportError
 from fouriertree.model import Model
-from fouriertree.uncertainty.intervals import conformal_quantile
+from fouriertree.uncertainty.intervals import LEVEL, conformal_quantile
 
 Floats = NDArray[np.float64]
-#: of the prediction interval, and of the confidence intervals of the parameters
-LEVEL = 0.9
+#: level of the prediction interval, which needs 9 scores; 95 % would need 19
+BAND_LEVEL = 0.9
 #: the export targets that the report shows
 SNIPPETS = ("python", "latex", "c", "javascript", "postgresql", "excel", "matlab", "r", "julia")
 
@@ -68,6 +68,8 @@ class ReportContent:
         What reproduces the fit: options, seed, versions, hash of the data, duration, stop reason.
     exports : mapping of str to str
         Source code by language.
+    level : float
+        Level of the confidence intervals.
     """
 
     title: str
@@ -84,6 +86,7 @@ class ReportContent:
     stability: Mapping[str, pd.DataFrame] | None = None
     provenance: Mapping[str, object] = field(default_factory=dict)
     exports: Mapping[str, str] = field(default_factory=dict)
+    level: float = LEVEL
 
     @property
     def model(self) -> Model:
@@ -104,7 +107,7 @@ def content_of(
     progress: Callable[[int, int], None] | None = None,
 ) -> ReportContent:  # fmt: skip
     """The report of the chosen equation; with `refits` > 0 also its stability, which takes as many fits."""
-    half_width = conformal_quantile(regressor.scores_[regressor.best_index_], LEVEL)
+    half_width = conformal_quantile(regressor.scores_[regressor.best_index_], BAND_LEVEL)
     stability = None
     if refits:
         found = regressor.stability(refits, X, y, progress)
@@ -119,7 +122,7 @@ def content_of(
         X=X,
         y=y,
         intervals=_intervals(regressor, X, y),
-        band=Band(half_width, LEVEL) if np.isfinite(half_width) else None,
+        band=Band(half_width, BAND_LEVEL) if np.isfinite(half_width) else None,
         certificate=_certificate(regressor),
         stability=stability,
         provenance=provenance(regressor, target),

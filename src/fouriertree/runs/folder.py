@@ -1,7 +1,7 @@
 """The folder of a run: run.json, events.jsonl, front.csv, model.json and the two newest checkpoints.
 
 Files are replaced atomically (temporary file, fsync, rename), except for events.jsonl, to which lines are appended.  A
-write that fails does not end the search: there is one warning, and nothing more is written to the folder.
+write that fails does not end the search: there is one warning, and nothing more is written until the run ends.
 """
 
 from __future__ import annotations
@@ -110,11 +110,16 @@ class RunFolder:
     # One writer at a time -----------------------------------------------------------------------------------
     def lock(self) -> None:
         """Acquire the lock, which the end of the process releases; RunError if another process has it."""
+        if self._lock is not None:
+            return
         file = (self.path / LOCK).open("w")
         if not _lock(file):
             file.close()
             raise RunError(f"run {self.id} is still running; wait for it, or stop it first")
         self._lock = file
+        # The process that had the lock may have ended the run since run.json was read.
+        if self.metadata:
+            self.metadata = RunFolder.open(self.path).metadata
 
     def is_locked(self) -> bool:
         try:
@@ -162,6 +167,25 @@ class RunFolder:
         write_atomically(self._checkpoint(max(numbers, default=0) + 1), to_bytes(content))
         for old in numbers[: 1 - GENERATIONS]:
             self._checkpoint(old).unlink(missing_ok=True)
+
+    def end(self, files: Mapping[str, bytes], **metadata: Any) -> None:
+        """Write the last files and the status, which may fit where a checkpoint did not, and release the lock."""
+        with suppress(OSError):
+            # On a full disk, the result is worth more than the older checkpoint.
+            for old in () if self.writing else self.checkpoints()[:-1]:
+                self._checkpoint(old).unlink(missing_ok=True)
+        self.metadata |= {"ended": now(), **metadata}
+        lost = {}
+        for name, content in {**files, RUN: encoded(self.metadata, indent=1)}.items():
+            try:
+                write_atomically(self.path / name, content)
+            except OSError as error:
+                lost[name] = reason(error)
+        if lost:
+            killed = "; the run will be listed as killed" if RUN in lost else ""
+            message = f"cannot write {', '.join(lost)} to {self.path}: {max(lost.values())}{killed}"
+            warnings.warn(message, RunFolderWarning, stacklevel=5)
+        self.close()
 
     def _try(self, write: Callable[..., None], *arguments: Any) -> None:
         if not self.writing:

@@ -23,6 +23,7 @@ from fouriertree.runs import RunError, RunFolder, RunFolderWarning
 from fouriertree.runs.folder import FAILED, FINISHED, FRONT, INTERRUPTED, MODEL, RUNNING, now
 from fouriertree.search import Accepted, Event, Finished, Observer, Progress, Resumable, RunState, Search
 from fouriertree.search.observers import CandidateCollector, Patience
+from fouriertree.selection.table import DIGITS
 
 #: seconds between two progress events, and between two versions of the front
 SECONDS = 1.0
@@ -145,21 +146,18 @@ class Journal:
             return
         table = io.StringIO()
         equations.to_csv(table, index=False)
-        self.folder.write(FRONT, table.getvalue().encode())
-        if model is not None:
-            self.folder.write(MODEL, model)
+        files = {FRONT: table.getvalue().encode()} | ({} if model is None else {MODEL: model})
         status = INTERRUPTED if reason in UNFINISHED else FINISHED
-        self.folder.update(status=status, ended=now(), stop_reason=reason, result=dict(result))
         self.folder.event("finished", reason=reason)
-        self.folder.close()
+        self.folder.end(files, status=status, stop_reason=reason, result=dict(result))
 
     def abandon(self, error: BaseException) -> None:
         """Record that the fit ended without a result."""
         if self.folder is not None:
             self.folder.event("failed", error=f"{type(error).__name__}: {error}")
-            status = INTERRUPTED if isinstance(error, KeyboardInterrupt) else FAILED
-            self.folder.update(status=status, ended=now(), stop_reason=f"failed: {type(error).__name__}")
-            self.folder.close()
+            interrupted = isinstance(error, KeyboardInterrupt)
+            status, reason = (INTERRUPTED,) * 2 if interrupted else (FAILED, type(error).__name__)
+            self.folder.end({}, status=status, stop_reason=reason)
 
 
 # Recording: events as they come, the Pareto front and checkpoints at intervals ---------------------------------
@@ -192,7 +190,7 @@ class Recorder:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["complexity", "loss", "equation"])
         for size, (loss, candidate) in self.collector.front().items():
-            writer.writerow([size, repr(loss / self.n_rows), Model(*candidate, self.names).text()])
+            writer.writerow([size, repr(loss / self.n_rows), Model(*candidate, self.names).text(DIGITS)])
         return text.getvalue().encode()
 
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from fouriertree.criteria.archive import Candidate, CandidateArchive, Entry
+from fouriertree.errors import counted
 from fouriertree.search.loop import Accepted, Budget, Event, Progress, Reported, StopSearch
 
 #: a run without limits ends after this many candidates in a row of which none was accepted
@@ -149,7 +150,7 @@ class ProgressBar:
     def __call__(self, event: Event) -> None:
         if isinstance(event, Progress):
             loss = event.loss / self.weight
-            text = f"{event.terms} terms, loss {loss:.3g}, {event.traverses:,} traverses"
+            text = f"{counted(event.terms, 'term')}, loss {loss:.3g}, {event.traverses:,} traverses"
             spent = self.spent(event)
             total = None if spent is None else 1.0
             self.bar.update(self.task, description=text, total=total, completed=spent or 0.0)

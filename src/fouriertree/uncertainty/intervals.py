@@ -24,6 +24,8 @@ RANK_TOLERANCE = 1e-10
 DETERMINED_TOLERANCE = 1e-6
 #: for the ceiling of a product such as 0.9·10, whose rounding error must not make it 10
 CEILING_TOLERANCE = 1e-9
+#: default level of confidence intervals
+LEVEL = 0.95
 #: maximum number of scores per equation
 MAX_SCORES = 399
 DIGITS = 6
@@ -139,7 +141,7 @@ def calibration_scores(
 
 
 def linear_intervals(
-    model: Model, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None, level: float = 0.95
+    model: Model, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None, level: float = LEVEL
 ) -> pd.DataFrame:
     """Confidence intervals of the parameters of a model, by linearization (delta method) and Student's t.
 
@@ -182,7 +184,7 @@ def linear_prediction_bounds(
     y: ArrayLike,
     weights: ArrayLike | None,
     X_new: ArrayLike,
-    level: float = 0.95,
+    level: float = LEVEL,
     noise: bool = True,
 ) -> tuple[Floats, Floats]:
     """Intervals (lower, upper) for new rows, (n_new,) each, with the assumptions of `linear_intervals`.

@@ -97,6 +97,18 @@ def test_black_box_goals_compare_with_the_best_peer_and_with_the_linear_baseline
     }
 
 
+def test_a_case_without_a_known_law_is_marked_and_does_not_count(record, tmp_path):
+    suite = {"suite": "first-principles", "system": "ours"}
+    lawless = record(**suite, case="first_principles_absorption", symbolic=False, equivalent=False)
+    records = [record(**suite, case="first_principles_kepler"), lawless]
+    (row,) = rows(records)
+    assert (row.cases, row.solved) == (2, 1.0)
+    write(tmp_path / "page.md", records, [], "fouriertree bench")
+    text = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "| first_principles_absorption | 0 | – |" in text
+    assert "| first_principles_kepler | 0 | ✓ |" in text
+
+
 def test_a_report_has_tables_figures_and_goals(record, tmp_path):
     records = [
         record(system="ours"), record(system="operon", noise=0.01),

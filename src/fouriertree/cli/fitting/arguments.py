@@ -152,8 +152,7 @@ def check_guesses(guesses: Sequence[str], X: pd.DataFrame, operators: PrimitiveS
     from fouriertree.expr import ParseError, PrimitiveSet
     from fouriertree.fit.guesses import parse_guesses
 
-    for guess in guesses:
-        try:
-            parse_guesses([guess], list(X.columns), operators or PrimitiveSet.default())
-        except ParseError as error:
-            raise InputError(f"--guess {guess!r} is no formula: {error.reason}") from None
+    try:
+        parse_guesses(guesses, list(X.columns), operators or PrimitiveSet.default())
+    except ParseError as error:
+        raise InputError(f"--guess {error.formula!r} cannot be used: {error.reason}") from None

@@ -92,7 +92,8 @@ def chosen_columns(table: Table, arguments: FitArguments) -> tuple[str, list[str
     allowed = (set(only) or set(table.names) - set(table.nameless)) - {target, weights, *ignored}
     names = [name for name in table.names if name in allowed]
     if not names:
-        raise InputError(f"{table.name} has no named columns besides {target!r}, so there are no features")
+        left = "left " if ignored or weighing else ""
+        raise InputError(f"{table.name} has no named columns {left}besides {target!r}: there are no features")
     return target, names, weights
 
 

@@ -37,7 +37,7 @@ COMMAND_LINE = (
            f"of one tree, for {GP_TRAVERSES:,} traverses where no limit is given.", SEARCH, "hybrid"),
     option("projector", one_of("qr", "gram-svd"),
            "Projector of ftg: gram-svd is FTG as published, with its operators and deep trees.", SEARCH, shown="qr"),
-    option("validation", FRACTION,
+    option("validation", replace(FRACTION, phrase="a number between 0 and 1, such as 0.2"),
            "Fraction of the rows to hold out, drawn by the seed; every equation is scored on them. The "
            "`validation` loss of the table is that of other rows, which take part in model selection.", VALIDATION),
     option("validation_last", BOOLEAN, "Hold out the last rows, not random ones: for time series.", VALIDATION,
@@ -58,6 +58,6 @@ CHANGEABLE = (
     option("data", TABLE_FILE, f"The table, where it has moved: {TABLE}."),
     *(
         replace(RECORDED[key], flag=replace(RECORDED[key].flag or Flag(), default=None))
-        for key in ("time_limit", "max_evaluations", "jobs", "output", "plot")
+        for key in ("time_limit", "max_evaluations", "memory_limit", "jobs", "output", "plot")
     ),
 )

@@ -10,11 +10,18 @@ from typing import TYPE_CHECKING, Any
 from fouriertree.cli.files import save_model, write_atomically, writing
 from fouriertree.cli.output import note, say
 from fouriertree.cli.show import show
+from fouriertree.errors import InputError
 from fouriertree.fit.options import RUNS
 
 if TYPE_CHECKING:
     from fouriertree.cli.fitting.columns import HoldoutScores, Sample
     from fouriertree.estimators.regressor import SymbolicRegressor
+
+
+def resume_command(run: Path) -> str:
+    """The command that resumes the run in a folder."""
+    elsewhere = "" if run.parent == RUNS else f" --run-dir {shlex.quote(str(run.parent))}"
+    return f"fouriertree runs resume {run.name}{elsewhere}"
 
 
 @dataclass(frozen=True)
@@ -32,25 +39,30 @@ class Outcome:
 
     def finish(self, model: Path | None, plot: Path | None, report: Path | None = None) -> None:
         """Write the files and print the table: files first, since stdout may fail, and each whatever the others do."""
+        from fouriertree.runs.folder import MODEL
         from fouriertree.runs.journal import UNFINISHED
 
         done: list[str] = []
-        failures: list[Exception] = []
+        failures: dict[Path, Exception] = {}
         for path, write in ((model, self.save), (plot, self.draw), (report, self.report)):
             if path is not None:
                 # An interrupt is no Exception, and ends the command at once.
                 try:
                     done.append(f"{write(path)} written to {path}")
                 except Exception as error:
-                    failures.append(error)
+                    failures[path] = error
         show(self.regressor, self.target, self.holdout)
-        if failures:
-            raise failures[0]
         if done:
             say(*done)
-        if (folder := self.run_folder) is not None and self.regressor.stop_reason_ in UNFINISHED:
-            elsewhere = "" if folder.parent == RUNS else f" --run-dir {shlex.quote(str(folder.parent))}"
-            note(f"to resume it: fouriertree runs resume {folder.name}{elsewhere}")
+        run = self.run_folder
+        if failures:
+            sentences = list(map(str, failures.values()))
+            if model in failures and run is not None and (run / MODEL).is_file():
+                sentences.append(f"the model is in {run / MODEL}")
+            bugs = [error for error in failures.values() if not isinstance(error, InputError)]
+            raise [*bugs, InputError("; ".join(sentences))][0]
+        if run is not None and self.regressor.stop_reason_ in UNFINISHED:
+            note(f"to resume it: {resume_command(run)}")
 
     @property
     def run_folder(self) -> Path | None:

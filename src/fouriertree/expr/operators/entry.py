@@ -64,6 +64,9 @@ class Domain:
 class Primitive:
     """One operator: its values, derivatives, interval extension, algebraic properties and notation.
 
+    The fields from ``sympy`` on are for custom operators: the SymPy form, the original function, whether Numba
+    compiled it, the scalar Numba dispatcher if so, the reason if not, and an identifier for pickles.
+
     Parameters
     ----------
     name, arity, opcode : str, int, int
@@ -102,9 +105,6 @@ class Primitive:
         Other common names, for suggestions in error messages.
     label : str, optional
         Its label in plots of trees; by default the symbol or the name.
-
-    The fields from ``sympy`` on are for custom operators: the SymPy form, the original function, whether Numba
-    compiled it, the scalar Numba dispatcher if so, the reason if not, and an identifier for pickles.
     """
 
     name: str

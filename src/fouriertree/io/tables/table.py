@@ -105,6 +105,7 @@ def column_of_numbers(table: str, name: str, cells: pd.Series, advice: str) -> N
     values = cells.to_numpy(dtype=np.float64, na_value=np.nan)
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
-        what = "no value" if np.isnan(values[bad[0]]) else "an infinite value"
-        raise InputError(f"{where} has {what} in row {bad[0] + 1}; fill it in or remove the row")
+        missing = bool(np.isnan(values[bad[0]]))
+        what, remedy = ("no value", "fill it in") if missing else ("an infinite value", "correct it")
+        raise InputError(f"{where} has {what} in row {bad[0] + 1}; {remedy} or remove the row")
     return np.asarray(values)
