@@ -154,7 +154,8 @@ def complexity_table(programs: Programs) -> Integers:
 
 
 def _mixed(keys: Hashes) -> Hashes:
-    """The finalizer of splitmix64: every bit of a key changes half of the bits."""
+    """A step of splitmix64: every bit of a key changes half of the bits."""
+    keys = keys + np.uint64(0x9E3779B97F4A7C15)
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return keys ^ (keys >> np.uint64(31))
