@@ -188,7 +188,9 @@ class Objective:
             return float(np.average(self.loss.cost(self.data.y[rows], predicted[rows]), weights=weights))
 
     def explained(self, predicted: Floats) -> float:
-        """R²; for log-odds McFadden's R², the explained share of the deviance."""
+        """R², 1 for an exact equation; for log-odds McFadden's R², the explained share of the deviance."""
+        if self.mean_loss(predicted) <= self.exact:
+            return 1.0
         if self.loss.logistic:
             return 1.0 - self.mean_loss(predicted) / self.baseline if self.baseline > 0.0 else 0.0
         error = self.mean_square(self.data.y - predicted)

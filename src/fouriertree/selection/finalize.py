@@ -119,15 +119,14 @@ class Finalizer:
     def _equation(self, final: Expression, before: Floats, after: Floats) -> Equation:
         """The row of the table; `before` and `after` are predictions of the first and of the final form."""
         objective, data = self.objective, self.objective.data
-        loss = objective.mean_loss(after)
         errors = np.zeros(0) if objective.loss.logistic else (data.y - before)[data.validation]
         return Equation(
             Model.from_expression(final, self.names),
             self.complexity(final),
             objective.mean_loss(before, data.training),
             objective.mean_loss(before, data.validation),
-            loss,
-            1.0 if loss <= objective.exact else objective.explained(after),
+            objective.mean_loss(after),
+            objective.explained(after),
             may_have_pole(final, data.X[:: 1 + data.n_rows // POLE_ROWS]),
             errors,
         )
