@@ -11,6 +11,7 @@ from fouriertree.expr import PrimitiveSet, parse
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.complexity import Complexity
 from fouriertree.model import sum_of_terms
+from fouriertree.projection.batches import SumBatch
 from fouriertree.search.hybrid.archive import KEPT, NEAR, SPARE_ROWS, Archive, Entry, Limits
 from fouriertree.search.hybrid.explore import EXACT
 from fouriertree.search.hybrid.table import Table
@@ -133,11 +134,22 @@ def test_what_was_done_is_counted():
     archive = archive_of()
     archive.offer([terms("x0"), terms("x0", "x1")], iterations=0)
     assert (archive.fits, archive.traverses) == (2, 2 + 3)
-    archive.screen([terms("x0")], iterations=0, count=1)
+    archive.screen(SumBatch.pack([terms("x0")]), iterations=0, count=1)
     assert (archive.fits, archive.traverses) == (3, 7)
 
 
 # Limits -----------------------------------------------------------------------------------------------------
+@settings(max_examples=20, deadline=None)
+@given(seed=seeds, custom=st.sampled_from([None, {"sin": 7, "mul": 3}]))
+def test_limits_of_a_batch_are_those_of_its_sums(seed, custom):
+    limits = Limits(2, 15, Complexity(custom), Nesting.of({"sin": {"sin": 0}}, PrimitiveSet.default()))
+    models = drawn_models(seed, 40)
+    batch = SumBatch.pack(models)
+    assert limits.complexities(batch).tolist() == [limits.complexity_of(model) for model in models]
+    allowed = limits.allowed(batch)
+    assert [allowed.expressions(i) for i in range(len(allowed))] == [m for m in models if limits.allow(m)]
+
+
 def test_more_terms_than_allowed_are_not_looked_at():
     archive = archive_of(max_terms=2)
     archive.offer([TERMS[:2], TERMS[:3], ()])
@@ -202,7 +214,7 @@ def test_screening_hands_on_the_shortest_descriptions_first(count):
     def score(model):
         return Entry((), model, slow_fit(model, few)[1], archive.limits.complexity_of(model)).score(len(y))
 
-    found = archive.screen(models, 0, count)
+    found = archive.screen(SumBatch.pack(models), 0, count)
     assert [score(m) for m in found] == pytest.approx(sorted(map(score, models))[:count])
     assert archive.entries == {}
 

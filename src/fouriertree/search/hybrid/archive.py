@@ -32,8 +32,6 @@ NEARLY_EXACT = 1e-6
 HELD_BACK = 1e3
 #: relative error of a sum of a few numbers
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
-#: a canonical form has at least this share of the complexity of a sum
-SIMPLER = 0.5
 #: entries of one complexity, and how much worse than a simpler one an entry may be: numbers are not shortened yet
 KEPT, NEAR = 3, 1.1
 #: entries whose poles are remembered
@@ -77,15 +75,19 @@ class Limits:
         # Simplification will shorten it, by how much is not known yet.
         return self.complexity_of(terms) <= 1.25 * self.max_complexity + 3
 
-    def allowed(self, sums: SumBatch) -> SumBatch:
-        """Those of a batch that are allowed."""
+    def complexities(self, sums: SumBatch) -> NDArray[np.int64]:
+        """As `complexity_of`, of the sums of a batch."""
         programs = sums.programs
         tokens = np.ones(int(programs.op.max(initial=1)) + 1, np.int64)
         for code in np.unique(programs.op).tolist():
             tokens[code] = self.complexity.of_token(code, programs.primitives)
-        complexities = np.bincount(sums.owner, tokens[programs.op], len(sums)) + 3 * sums.n_terms - 1
-        fine = (sums.n_terms <= self.max_terms) & (complexities <= 1.25 * self.max_complexity + 3)
-        chosen = np.flatnonzero(fine)
+        of_terms = np.bincount(sums.owner, tokens[programs.op], len(sums)).astype(np.int64)
+        return of_terms + 3 * sums.n_terms - 1
+
+    def allowed(self, sums: SumBatch) -> SumBatch:
+        """Those of a batch that are allowed."""
+        small = self.complexities(sums) <= 1.25 * self.max_complexity + 3
+        chosen = np.flatnonzero(small & (sums.n_terms <= self.max_terms))
         if self.nesting.limits:
             chosen = np.array([i for i in chosen if self.nesting.allow(sums.expressions(int(i)))], np.intp)
         return sums.take(chosen)
@@ -106,7 +108,7 @@ class Verified:
     def __init__(self) -> None:
         self.entries: dict[int, tuple[float, Entry]] = {}
 
-    def best_up_to(self, complexity: float) -> float:
+    def best_up_to(self, complexity: int) -> float:
         return min((loss for size, (loss, _) in self.entries.items() if size <= complexity), default=np.inf)
 
     def keep(self, entry: Entry, loss: float) -> None:
@@ -199,8 +201,7 @@ class Archive:
         self.traverses += int(np.sum((models.n_terms + 1) * (fits.steps + 1)))
         length2 = float(np.sum(self.table.weights[rows] * np.square(self.table.y[rows]))) or 1.0
         losses = np.maximum(fits.losses / length2, EXACT)
-        complexities = models.complexities + models.n_terms - 1
-        scores = 0.5 * len(rows) * np.log(losses) + NATS_PER_UNIT * complexities
+        scores = 0.5 * len(rows) * np.log(losses) + NATS_PER_UNIT * self.limits.complexities(models)
         best = [i for i in np.argsort(scores, kind="stable")[:count].tolist() if np.isfinite(scores[i])]
         return [fits.batch.expressions(i) for i in best]
 
@@ -228,9 +229,6 @@ class Archive:
         if not np.isfinite(fit.loss) or not np.isfinite(fit.coefficients).all():
             return np.inf
         terms, loss = tuple(fit.expressions), fit.loss / self.length2
-        raw = self.limits.complexity_of(terms)
-        if not self._may_enter(loss, raw):
-            return Entry((), (), loss, raw).score(self.n_rows)
         entry = Entry(tuple(fit.coefficients.tolist()), terms, loss, self._complexity(fit))
         if entry.complexity > self.limits.max_complexity:
             return np.inf
@@ -249,12 +247,6 @@ class Archive:
         ):
             self.law = entry
         return entry.score(self.n_rows)
-
-    def _may_enter(self, loss: float, raw: int) -> bool:
-        """Whether a sum can be near the front, or verified, however much its canonical form is simpler than it is."""
-        simple = SIMPLER * raw
-        best = min((known[0].loss for size, known in self.entries.items() if size <= simple), default=np.inf)
-        return loss < NEAR * best or loss * self.length2 < self.verified.best_up_to(simple)
 
     def _is_one_of_the_best(self, entry: Entry) -> bool:
         """Of its complexity, on the rows that it was fitted to."""
