@@ -9,6 +9,7 @@
 1.0
 """
 
+import gc
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +93,14 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'fouriertree' has no attribute {name!r}")
-    return getattr(import_module(f"fouriertree.{_HOME_OF[name]}"), name)
+    collecting = gc.isenabled()
+    # The objects of SciPy, scikit-learn and Numba all stay: the collector would visit a million of them in vain.
+    gc.disable()
+    try:
+        return getattr(import_module(f"fouriertree.{_HOME_OF[name]}"), name)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def __dir__() -> list[str]:
