@@ -1,6 +1,6 @@
 """Wall times of first use: a cold `make run` in a fresh clone, then imports, a first fit and a warm `fouriertree fit`.
 
-The latter are medians over new processes with warm caches, less what `import numba, sklearn.base` takes in the same run.
+The latter are medians over new processes with warm caches, compared with `import numba, sklearn.base` in the same run.
 
 Run: make bench-cold.  The clone is made in a temporary folder, from what is committed.
 """

@@ -1,9 +1,11 @@
 """Inspection of a fitted regressor: certificates, intervals, stability, exports, plots, reports."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,14 +15,15 @@ from sklearn.utils.validation import validate_data
 
 from fouriertree.data.training import TrainingData
 from fouriertree.estimators.parameters import CommonParameters
-from fouriertree.export import export
 from fouriertree.io.files import write_atomically
 from fouriertree.model import Model
-from fouriertree.plotting import plot_fit, plot_front, plot_response, plot_tree
-from fouriertree.uncertainty.certificate import Certificate, Slope, certify, slopes
 from fouriertree.uncertainty.intervals import LEVEL, linear_intervals
 from fouriertree.uncertainty.stability import Stability, stability
 
+if TYPE_CHECKING:
+    from fouriertree.uncertainty.certificate import Certificate, Slope
+
+# Plots, exports and certificates are imported when they are first used: most fits need none of them.
 Floats = NDArray[np.float64]
 Data = tuple[Floats, Floats, Floats | None]
 
@@ -46,10 +49,14 @@ class Inspection(RegressorMixin, CommonParameters):
 
     def certificate(self, index: int | None = None) -> Certificate:
         """A proof by interval arithmetic that the equation is finite on the range of the data, or a counterexample."""
+        from fouriertree.uncertainty.certificate import certify
+
         return certify(self._model(index).expression, self.box_, self._feature_labels)
 
     def slopes(self, index: int | None = None) -> list[Slope]:
         """Sign and size of the partial derivatives of the equation over the range of the data."""
+        from fouriertree.uncertainty.certificate import slopes
+
         return slopes(self._model(index).expression, self.box_, self._feature_labels)
 
     def coefficient_intervals(
@@ -95,10 +102,14 @@ class Inspection(RegressorMixin, CommonParameters):
 
     def export(self, target: str, index: int | None = None, **options: Any) -> Any:
         """The equation in another language, such as "python", "c" or "sql"; see `fouriertree.export.TARGETS`."""
+        from fouriertree.export import export
+
         return export(self._model(index), target, **options)
 
     def plot_front(self, ax: Any = None) -> Any:
         """Plot the Pareto front: loss against complexity."""
+        from fouriertree.plotting import plot_front
+
         return plot_front(self.equations_, self._row(None), ax)
 
     def plot_fit(
@@ -106,6 +117,8 @@ class Inspection(RegressorMixin, CommonParameters):
     ) -> Any:
         """Plot predicted against observed values, and the residuals."""
         X, y, _ = self._data(X, y)
+        from fouriertree.plotting import plot_fit
+
         return plot_fit(y, self._model(index).predict(X), target, axes)
 
     def plot_response(
@@ -113,10 +126,14 @@ class Inspection(RegressorMixin, CommonParameters):
     ) -> Any:
         """Plot the partial dependence on every feature of the equation."""
         X, y, _ = self._data(X, y)
+        from fouriertree.plotting import plot_response
+
         return plot_response(self._model(index), X, y, figure=figure)
 
     def plot_tree(self, index: int | None = None, ax: Any = None) -> Any:
         """Plot the equation as a tree."""
+        from fouriertree.plotting import plot_tree
+
         return plot_tree(self._model(index).expression, self._feature_labels, ax)
 
     def report(
