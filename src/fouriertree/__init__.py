@@ -56,38 +56,12 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "FTG",
-    "AbsoluteProduct",
-    "Budget",
-    "CanonicalGP",
-    "CompiledEngine",
-    "Cosine",
-    "EmpiricalSpace",
-    "Expression",
-    "GenerateComposition",
-    "GramSVD",
-    "Grammar",
-    "Hybrid",
-    "IncrementalQR",
-    "Model",
-    "OnePlusLambda",
-    "PolynomialSpace",
-    "PrimitiveSet",
-    "Problem",
-    "QuadratureSpace",
-    "RampedHalfAndHalf",
-    "ReferenceEngine",
-    "SymbolicClassifier",
-    "SymbolicRegressor",
-    "SymbolicTransformer",
-    "__version__",
-    "differentiate",
-    "evaluate",
-    "inner_products",
-    "parse",
-    "run",
-    "simplify",
-]
+    "FTG", "AbsoluteProduct", "Budget", "CanonicalGP", "CompiledEngine", "Cosine", "EmpiricalSpace",
+    "Expression", "GenerateComposition", "GramSVD", "Grammar", "Hybrid", "IncrementalQR", "Model",
+    "OnePlusLambda", "PolynomialSpace", "PrimitiveSet", "Problem", "QuadratureSpace", "RampedHalfAndHalf",
+    "ReferenceEngine", "SymbolicClassifier", "SymbolicRegressor", "SymbolicTransformer", "__version__",
+    "differentiate", "evaluate", "inner_products", "parse", "run", "simplify",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
