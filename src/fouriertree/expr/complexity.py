@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fouriertree.expr.catalogue import CATALOGUE
 from fouriertree.expr.expression import Expression
 from fouriertree.expr.opcodes import CONST, VAR
@@ -32,6 +35,8 @@ class Complexity:
         table, known = self._table, expression.primitives
         return sum([table.get(o) or known.by_opcode(o).complexity for o in expression.op.tolist()])
 
-    def of_token(self, opcode: int, primitives: PrimitiveSet) -> int:
-        """The complexity of one operator or leaf."""
-        return self._table.get(opcode) or primitives.by_opcode(opcode).complexity
+    def of_tokens(self, op: NDArray[np.int32], primitives: PrimitiveSet) -> NDArray[np.int64]:
+        """Complexities of operators and leaves: (n_tokens,)."""
+        codes, which = np.unique(op, return_inverse=True)
+        values = [self._table.get(code) or primitives.by_opcode(code).complexity for code in codes.tolist()]
+        return np.array(values, np.int64)[which]

@@ -33,8 +33,9 @@ def parse_guesses(
         unknown = _unknown_names(text, names, known)
         tree = parse(text, names=(*names, *unknown), primitives=known)
         if unknown and not any(column < len(names) for column in tree.columns):
-            hints = [suggestion(name, names) for name in unknown]
-            raise ParseError(f"it has no feature{max(hints) or f'; there are {listed(names)}'}", text, 0)
+            hints = (suggestion(name, names) for name in unknown)
+            hint = next(filter(None, hints), f"; there are {listed(names)}")
+            raise ParseError(f"it has no feature{hint}", text, 0)
         for start in STARTS if unknown else (0.0,):
             guesses.append(_with_constants(tree, len(names), start))
     return tuple(dict.fromkeys(guesses))

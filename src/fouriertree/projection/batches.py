@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression, PrimitiveSet, Programs
-from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
+from fouriertree.expr.complexity import Complexity
+from fouriertree.expr.opcodes import CONST, USER_OPCODE_START
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Hashes = NDArray[np.uint64]
+PLAIN = Complexity()
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +28,8 @@ class SumBatch:
 
     >>> from fouriertree.expr import parse
     >>> batch = SumBatch.pack([(parse("x0"), parse("sin(2*x0)")), (parse("x1"),)])
-    >>> len(batch), batch.complexities.tolist(), [str(e) for e in batch.take([1, 0]).expressions(1)]
-    (2, [11, 3], ['x0', 'sin(2.0*x0)'])
+    >>> len(batch), batch.complexities().tolist(), [str(e) for e in batch.take([1, 0]).expressions(1)]
+    (2, [7, 1], ['x0', 'sin(2.0*x0)'])
     """
 
     programs: Programs
@@ -37,15 +39,6 @@ class SumBatch:
     def pack(cls, sums: Sequence[Sequence[Expression]]) -> SumBatch:
         n_terms = np.array([len(terms) for terms in sums], np.int64)
         return cls(Programs.pack(list(chain.from_iterable(sums))), n_terms)
-
-    @classmethod
-    def empty(cls) -> SumBatch:
-        return cls.pack([])
-
-    @classmethod
-    def gather(cls, source: Programs, which: Integers, n_terms: Integers) -> SumBatch:
-        """Sums of the programs `which` of a source, in this order; every sum has copies of its own."""
-        return cls(copied(source, which), n_terms)
 
     def __len__(self) -> int:
         return len(self.n_terms)
@@ -62,7 +55,7 @@ class SumBatch:
         """The sums with these indices, which may repeat."""
         chosen = np.arange(len(self))[which]
         n_terms = self.n_terms[chosen]
-        return self.gather(self.programs, ranges(self.first[chosen], n_terms), n_terms)
+        return SumBatch(copied(self.programs, ranges(self.first[chosen], n_terms)), n_terms)
 
     def with_constants(self, const: Floats) -> SumBatch:
         return replace(self, programs=replace(self.programs, const=const))
@@ -88,11 +81,10 @@ class SumBatch:
         """The number of constants to fit of every sum."""
         return np.bincount(self.owner[self.free], minlength=len(self))
 
-    @property
-    def complexities(self) -> Integers:
-        """Complexity of every sum: that of its terms, and 2 for each of them."""
-        tokens = complexity_table(self.programs)[self.programs.op]
-        return np.bincount(self.owner, tokens, len(self)).astype(np.int64) + 2 * self.n_terms
+    def complexities(self, complexity: Complexity = PLAIN) -> Integers:
+        """The complexities of the terms of every sum, added up."""
+        tokens = complexity.of_tokens(self.programs.op, self.programs.primitives)
+        return np.bincount(self.owner, tokens, len(self)).astype(np.int64)
 
     @property
     def shapes(self) -> Hashes:
@@ -142,15 +134,6 @@ def joined_programs(batches: Sequence[Programs]) -> Programs:
         op, arg, const, np.cumsum(count) - count, count, max(batch.height for batch in batches),
         max(batch.n_columns for batch in batches), reduce(PrimitiveSet.union, sets.values()),
     )  # fmt: skip
-
-
-def complexity_table(programs: Programs) -> Integers:
-    """Complexities by opcode, up to the largest in a batch."""
-    table = np.ones(int(programs.op.max(initial=VAR)) + 1, np.int64)
-    for row in programs.primitives:
-        if row.opcode < len(table):
-            table[row.opcode] = row.complexity
-    return table
 
 
 def _mixed(keys: Hashes) -> Hashes:

@@ -183,7 +183,7 @@ class RunFolder:
                 lost[name] = reason(error)
         if lost:
             killed = "; the run will be listed as killed" if RUN in lost else ""
-            message = f"cannot write {', '.join(lost)} to {self.path}: {max(lost.values())}{killed}"
+            message = f"cannot write {', '.join(lost)} to {self.path}: {next(iter(lost.values()))}{killed}"
             warnings.warn(message, RunFolderWarning, stacklevel=5)
         self.close()
 

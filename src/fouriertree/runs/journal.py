@@ -155,9 +155,10 @@ class Journal:
         """Record that the fit ended without a result."""
         if self.folder is not None:
             self.folder.event("failed", error=f"{type(error).__name__}: {error}")
-            interrupted = isinstance(error, KeyboardInterrupt)
-            status, reason = (INTERRUPTED,) * 2 if interrupted else (FAILED, type(error).__name__)
-            self.folder.end({}, status=status, stop_reason=reason)
+            if isinstance(error, KeyboardInterrupt):
+                self.folder.end({}, status=INTERRUPTED, stop_reason=INTERRUPTED)
+            else:
+                self.folder.end({}, status=FAILED, stop_reason=type(error).__name__)
 
 
 # Recording: events as they come, the Pareto front and checkpoints at intervals ---------------------------------

@@ -11,6 +11,7 @@ from fouriertree.expr.opcodes import CONST
 from fouriertree.expr.vocabulary import Vocabulary
 from fouriertree.projection.batches import SumBatch
 from fouriertree.search.hybrid.atoms import Recipe, make_atoms
+from fouriertree.search.hybrid.explore import Image
 from fouriertree.search.hybrid.modulation import modulators
 from fouriertree.search.hybrid.packing import PackedAtoms
 from fouriertree.search.hybrid.variation import offspring
@@ -89,3 +90,24 @@ def test_the_same_generator_makes_the_same_children():
     arguments = batch, np.zeros(2), trees, PrimitiveSet.default()
     first, second = (offspring(*arguments, np.random.default_rng(7), 50) for _ in range(2))
     assert [*first.programs] == [*second.programs]
+
+
+def test_a_beam_step_whose_candidates_are_all_infinite_has_no_sums():
+    v, atoms = dictionary("default")
+    image = Image(atoms, Z, np.ones(80), X, V.T, v)
+    infinite = SumBatch.pack(
+        [(Expression.apply("log", X[0] * -1.0),), (Expression.apply("inv", X[0] - X[0]),)]
+    )
+    assert image.polish(infinite) == []
+    assert image.polish(SumBatch.pack([])) == []
+
+
+def test_the_loss_of_a_fraction_is_its_error_on_the_rows():
+    v, atoms = dictionary("default", ratio=True)
+    image = Image(atoms, Z, np.ones(80), X, np.column_stack([V.T, Z]), v, target=3)
+    terms = (X[0], X[1], X[2] * Expression.variable(3))
+    [found] = image.fitted([terms], 0)
+    a, b, d = found.coefficients
+    fraction = (a * V[0] + b * V[1]) / (1.0 - d * V[2])
+    assert found.loss == pytest.approx(np.sum((Z - fraction) ** 2) / np.sum(Z**2), rel=1e-9)
+    assert image.fitted([(X[2] * Expression.variable(3),)], 0) == []  # no numerator

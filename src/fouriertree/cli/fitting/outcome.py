@@ -59,8 +59,8 @@ class Outcome:
             sentences = list(map(str, failures.values()))
             if model in failures and run is not None and (run / MODEL).is_file():
                 sentences.append(f"the model is in {run / MODEL}")
-            bugs = [error for error in failures.values() if not isinstance(error, InputError)]
-            raise [*bugs, InputError("; ".join(sentences))][0]
+            bug = next((error for error in failures.values() if not isinstance(error, InputError)), None)
+            raise bug or InputError("; ".join(sentences))
         if run is not None and self.regressor.stop_reason_ in UNFINISHED:
             note(f"to resume it: {resume_command(run)}")
 

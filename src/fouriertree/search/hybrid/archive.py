@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,8 +34,6 @@ HELD_BACK = 1e3
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 #: entries of one complexity, and how much worse than a simpler one an entry may be: numbers are not shortened yet
 KEPT, NEAR = 3, 1.1
-#: entries whose poles are remembered
-POLES_KEPT = 200
 #: rows beyond the number of fitted numbers that make an exact fit believable where no rows are held back, and at least
 #: twice as many as numbers
 SPARE_ROWS = 4
@@ -49,6 +47,7 @@ class Entry:
     terms: tuple[Expression, ...]
     loss: float  #: squared error relative to Σ w·y²
     complexity: int
+    pole: bool = field(default=False, compare=False)  #: between the rows; known of new entries only
 
     def score(self, n: int) -> float:
         """Description length in nats, up to a constant."""
@@ -77,12 +76,7 @@ class Limits:
 
     def complexities(self, sums: SumBatch) -> NDArray[np.int64]:
         """As `complexity_of`, of the sums of a batch."""
-        programs = sums.programs
-        tokens = np.ones(int(programs.op.max(initial=1)) + 1, np.int64)
-        for code in np.unique(programs.op).tolist():
-            tokens[code] = self.complexity.of_token(code, programs.primitives)
-        of_terms = np.bincount(sums.owner, tokens[programs.op], len(sums)).astype(np.int64)
-        return of_terms + 3 * sums.n_terms - 1
+        return sums.complexities(self.complexity) + 3 * sums.n_terms - 1
 
     def allowed(self, sums: SumBatch) -> SumBatch:
         """Those of a batch that are allowed."""
@@ -150,7 +144,6 @@ class Archive:
         self._quick: FitData | None = None
         self._best_without_pole = 1.0
         self._may_be_law = True
-        self._poles: dict[int, tuple[Entry, bool]] = {}
 
     @property
     def n_rows(self) -> int:
@@ -228,10 +221,12 @@ class Archive:
     def _take(self, fit: Fitted) -> float:
         if not np.isfinite(fit.loss) or not np.isfinite(fit.coefficients).all():
             return np.inf
-        terms, loss = tuple(fit.expressions), fit.loss / self.length2
-        entry = Entry(tuple(fit.coefficients.tolist()), terms, loss, self._complexity(fit))
-        if entry.complexity > self.limits.max_complexity:
+        complexity = self._complexity(fit)
+        if complexity > self.limits.max_complexity:
             return np.inf
+        terms, coefficients = tuple(fit.expressions), tuple(fit.coefficients.tolist())
+        pole = any(may_have_pole(e, self.table.X) for e in terms)
+        entry = Entry(coefficients, terms, fit.loss / self.length2, complexity, pole)
         best, verified = self._is_one_of_the_best(entry), self._loss_if_verified(entry)
         if (best or verified is not None) and self._believable(entry):
             if best:
@@ -259,17 +254,10 @@ class Archive:
 
     def _believable(self, entry: Entry) -> bool:
         """Whether it stays finite between the rows, or explains so much that a pole belongs to the law."""
-        if self.has_pole(entry):
+        if entry.pole:
             return entry.loss <= POLE_LOSS_RATIO * self._best_without_pole
         self._best_without_pole = min(self._best_without_pole, entry.loss)
         return True
-
-    def has_pole(self, entry: Entry) -> bool:
-        key = id(entry)
-        if self._poles.get(key, (None, False))[0] is not entry:
-            self._poles = dict(list(self._poles.items())[-POLES_KEPT:])
-            self._poles[key] = entry, any(may_have_pole(e, self.table.X) for e in entry.terms)
-        return self._poles[key][1]
 
     def _complexity(self, fit: Fitted) -> int:
         """Of the whole formula as it would be written."""
@@ -291,7 +279,7 @@ class Archive:
         only where they have not chosen among them.
         """
         best, seen = self.verified.best_up_to(entry.complexity), entry.loss * self.length2
-        if self.table.held is None or seen >= best or self.has_pole(entry):
+        if self.table.held is None or seen >= best or entry.pole:
             return None
         everywhere = seen + self._loss_held_back(entry)
         return everywhere if everywhere < best else None

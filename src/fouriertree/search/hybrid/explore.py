@@ -15,7 +15,7 @@ from fouriertree.engine.compiled import CompiledEngine
 from fouriertree.expr import Expression, Programs
 from fouriertree.expr.opcodes import VAR
 from fouriertree.expr.vocabulary import Vocabulary
-from fouriertree.projection.batches import SumBatch, joined_programs, ranges
+from fouriertree.projection.batches import SumBatch, copied, joined_programs, ranges
 from fouriertree.projection.variable import FitData, FittedBatch, fit_batch
 from fouriertree.search.hybrid.atoms import Atoms
 from fouriertree.search.hybrid.packing import PackedAtoms
@@ -258,7 +258,8 @@ class Image:
         losses = fitted.losses / self.length2
         if self.target is not None:
             losses = self._losses_of_fractions(fitted)
-        found = Fits(fitted.batch, fitted.coefficients, losses, fitted.batch.complexities)
+        complexities = fitted.batch.complexities() + 2 * models.n_terms
+        found = Fits(fitted.batch, fitted.coefficients, losses, complexities)
         finite = np.isfinite(losses)
         return found if finite.all() else found.take(np.flatnonzero(finite))
 
@@ -303,14 +304,14 @@ def extended(
 ) -> SumBatch:
     """Sums of the terms of a start and of one or more new ones, which follow one another in the additions."""
     if not len(n_new):
-        return SumBatch.empty()
+        return SumBatch.pack([])
     source, k = joined_programs([Programs.pack(list(start)), *additions]), len(start)
     which = np.zeros((len(n_new), k + 2), np.int64)
     which[:, :k] = np.arange(k)
     at = k + np.cumsum(n_new) - n_new
     which[:, k], which[:, k + 1] = at, at + 1
     used = np.arange(k + 2) < (k + n_new)[:, None]
-    return SumBatch.gather(source, which[used], k + n_new)
+    return SumBatch(copied(source, which[used]), k + n_new)
 
 
 def structural(models: Sequence[Sequence[Expression]]) -> list[list[NDArray[np.bool_]]]:

@@ -120,8 +120,7 @@ class Hybrid:
                 continue
             coefficients, expressions, loss = found
             # Rows held back choose among formulas without poles only.
-            pole = archive.has_pole(entry)
-            everywhere = np.inf if pole else loss_on_all_rows(problem, coefficients, expressions, loss)
+            everywhere = np.inf if entry.pole else loss_on_all_rows(problem, coefficients, expressions, loss)
             progress = Progress(traverses, candidates, 0, len(expressions), min(loss, best.loss))
             events.append(Reported(progress, coefficients, expressions, entry.complexity, loss, everywhere))
             if loss < best.loss:

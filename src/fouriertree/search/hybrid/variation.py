@@ -32,7 +32,7 @@ def offspring(
     """
     binary = [row for row in operators if row.arity == 2]
     tokens = [Expression.apply(row, 0.0, 0.0).part(2, 3) for row in binary]
-    trees = copied(trees, np.arange(len(trees)))  # a generator leaves room between them
+    trees = copied(trees, np.arange(len(trees)))  # in the arrays of a generator there are gaps
     source = joined_programs([parents.programs, trees, Programs.pack(tokens)])
     n_parent_terms, n_trees = len(parents.programs), len(trees)
     n_tokens = len(source.op) - len(tokens)
@@ -95,4 +95,4 @@ def without_constant_terms(sums: SumBatch) -> SumBatch:
     programs = sums.programs
     varies = np.logical_or.reduceat(programs.op != CONST, programs.start)
     n_terms = np.add.reduceat(varies.astype(np.int64), sums.first)
-    return SumBatch.gather(programs, np.flatnonzero(varies), n_terms[n_terms > 0])
+    return SumBatch(copied(programs, np.flatnonzero(varies)), n_terms[n_terms > 0])
