@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fouriertree.expr import Expression, PrimitiveSet
+from fouriertree.expr import Expression, PrimitiveSet, parse
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.projection.batches import SumBatch, copied, joined_programs, ranges
 from fouriertree.projection.variable import FitData, fit_batch, fit_constants
@@ -83,3 +83,11 @@ def test_joined_programs_are_those_of_all_batches():
     first, second = (RampedHalfAndHalf(1, 4).draw(GRAMMAR, seed, 0, 10) for seed in (1, 2))
     compact = [copied(batch, np.arange(10)) for batch in (first, second)]
     assert list(joined_programs(compact)) == [*first, *second]
+
+
+def test_complexities_are_right_beside_a_custom_operator():
+    operators = PrimitiveSet(["+", "*", "sin"])
+    operators.add("ramp", lambda a: max(a, 0.0), complexity=2)
+    terms = [parse(text, primitives=operators) for text in ("ramp(x0)", "sin(x0)*x1", "ramp(sin(x0))")]
+    found = SumBatch.pack([(e,) for e in terms]).complexities()
+    assert found.tolist() == [e.complexity for e in terms]
