@@ -37,8 +37,9 @@ class CandidateCollector:
                 self.accepted[terms] = Entry(loss, candidate_of(event))
         elif isinstance(event, Reported):
             candidate = candidate_of(event)
-            self.by_training_loss.add(event.complexity, event.loss, candidate)
-            self.by_overall_loss.add(event.complexity, event.loss_on_all_rows, candidate)
+            self.by_training_loss = self.by_training_loss.added(event.complexity, event.loss, candidate)
+            overall = event.loss_on_all_rows
+            self.by_overall_loss = self.by_overall_loss.added(event.complexity, overall, candidate)
         elif isinstance(event, Progress):
             self.traverses = self._counted[0] + event.traverses
             self.candidates = self._counted[1] + event.candidates
@@ -71,9 +72,7 @@ class CandidateCollector:
         return list(dict.fromkeys([*(rank.candidate for rank in ranked), *self._earlier_targets]))
 
     def _accepted_only(self) -> CandidateArchive:
-        archive = CandidateArchive()
-        archive.entries = {terms: [entry] for terms, entry in self.accepted.items()}
-        return archive
+        return CandidateArchive({terms: (entry,) for terms, entry in self.accepted.items()})
 
     def state(self) -> dict[str, Any]:
         """Plain data and expressions, as checkpoints hold them."""
@@ -87,8 +86,8 @@ class CandidateCollector:
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         self.accepted = {terms: Entry.from_plain(plain) for terms, *plain in saved["accepted"]}
-        self.by_training_loss.restore(saved["by_training_loss"])
-        self.by_overall_loss.restore(saved["by_overall_loss"])
+        self.by_training_loss = CandidateArchive.from_state(saved["by_training_loss"])
+        self.by_overall_loss = CandidateArchive.from_state(saved["by_overall_loss"])
         self.traverses, self.candidates, self.runs, *counted = saved["counts"]
         self._counted = (counted[0], counted[1])
         self._earlier_targets = [Candidate(*map(tuple, parts)) for parts in saved["earlier_targets"]]

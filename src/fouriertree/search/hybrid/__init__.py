@@ -1,5 +1,6 @@
-"""The hybrid search, one concept a file; `Hybrid` is its face."""
+"""The hybrid search, the default search of `SymbolicRegressor`."""
 
-from fouriertree.search.hybrid.hybrid import Hybrid, HybridState
+from fouriertree.search.hybrid.scheduler import HybridState
+from fouriertree.search.hybrid.search import Hybrid
 
 __all__ = ["Hybrid", "HybridState"]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from fouriertree.expr.vocabulary import Vocabulary
-from fouriertree.search.hybrid.atoms import Atom, function_atoms, function_values, single
+from fouriertree.search.hybrid.functions import BasisFunction, nonlinear_functions, function_values, single
 
 Floats = NDArray[np.float64]
 
@@ -40,24 +40,24 @@ def polynomials(V: Floats, most: int) -> Floats:
 
 def modulators(
     V: Floats, z: Floats, roots: Floats, v: Vocabulary, periods: int, per_variable: int
-) -> list[tuple[Atom, Floats]]:
+) -> list[tuple[BasisFunction, Floats]]:
     """The best modulators of every variable of V (d, n), one of each function, with refined inner constants."""
     d, n = V.shape
-    found: list[tuple[Atom, Floats]] = []
+    found: list[tuple[BasisFunction, Floats]] = []
     for i in range(d):
         rest = polynomials(np.delete(V, i, axis=0), min(MOST_TERMS, n // 6)) * roots[:, None]
         fit = _Modulation(rest, roots * z)
-        best: dict[str, tuple[float, Atom]] = {}
-        for _, atom, values in function_atoms(V, v, [single(d, i, 1.0)], periods):
+        best: dict[str, tuple[float, BasisFunction]] = {}
+        for _, function, values in nonlinear_functions(V, v, [single(d, i, 1.0)], periods):
             loss = fit.loss(values)
-            if np.isfinite(loss) and (atom.function not in best or loss < best[atom.function][0]):
-                best[atom.function] = loss, atom
+            if np.isfinite(loss) and (function.name not in best or loss < best[function.name][0]):
+                best[function.name] = loss, function
         refined = [
-            _refined(atom, V[i], fit)
-            for _, atom in sorted(best.values(), key=lambda b: b[0])[: 2 * per_variable]
+            _refined(function, V[i], fit)
+            for _, function in sorted(best.values(), key=lambda b: b[0])[: 2 * per_variable]
         ]
         refined.sort(key=lambda entry: entry[0])
-        found += [(atom, values) for _, atom, values in refined[:per_variable]]
+        found += [(function, values) for _, function, values in refined[:per_variable]]
     return found
 
 
@@ -77,21 +77,21 @@ class _Modulation:
         return float(left @ left)
 
 
-def _refined(atom: Atom, u: Floats, fit: _Modulation) -> tuple[float, Atom, Floats]:
-    """The atom with the inner constant that leaves least, near the one on the grid."""
+def _refined(function: BasisFunction, u: Floats, fit: _Modulation) -> tuple[float, BasisFunction, Floats]:
+    """The basis function with the best inner constant near that of the grid."""
 
     def values(constant: float) -> Floats:
-        return function_values(atom.function, constant, u)
+        return function_values(function.name, constant, u)
 
     def loss(constant: float) -> float:
         with np.errstate(all="ignore"):
             value = fit.loss(values(constant)) if np.isfinite(values(constant)).all() else np.inf
         return value if np.isfinite(value) else 1e300
 
-    k = atom.constant
+    k = function.constant
     if k == 0.0:
-        return loss(k), atom, values(k)
-    reach = 0.5 * np.pi / float(np.abs(u).max()) if atom.function.startswith(("sin", "cos")) else 0.5 * abs(k)
+        return loss(k), function, values(k)
+    reach = 0.5 * np.pi / float(np.abs(u).max()) if function.name.startswith(("sin", "cos")) else 0.5 * abs(k)
     run = minimize_scalar(loss, bounds=(k - reach, k + reach), method="bounded", options={"maxiter": 16})
     best = float(run.x) if run.fun < loss(k) else k
-    return loss(best), replace(atom, constant=best), values(best)
+    return loss(best), replace(function, constant=best), values(best)

@@ -1,4 +1,4 @@
-"""Crossover and mutation of sums in arrays: every child is a list of segments of the tokens of its parents."""
+"""Crossover and mutation of the archive in arrays: every child is a list of segments of the tokens of its parents."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression, PrimitiveSet, Programs
+from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.expr.opcodes import CONST
 from fouriertree.expr.postfix import starts, token_arities
 from fouriertree.projection.batches import SumBatch, copied, joined_programs, ranges
+from fouriertree.search.hybrid.context import SearchContext
+from fouriertree.search.hybrid.evaluation import Cost, Evaluation, Fronts, evaluate, screened
 
 Floats = NDArray[np.float64]
 #: first token and number of tokens
@@ -20,6 +23,45 @@ Segment = tuple[int, int]
 REMOVED, ADDED, COMBINED = 0.15, 0.3, 0.4
 #: probability that new material is a random tree, and not a subtree of another parent
 RANDOM_TREE = 0.5
+#: children of a task, steps of variable projection for all of them, and how many are evaluated
+OFFSPRING, SHORT, EVALUATED = 200, 5, 24
+#: random trees that a search starts from, and steps of variable projection for them
+FIRST_TREES, FIRST_STEPS = 12, 5
+#: depth of random trees
+DEPTHS = 1, 3
+#: streams of random numbers of a search, besides its seed
+VARIATION, TREES = 3, 5
+
+
+def random_trees(context: SearchContext, fronts: Fronts) -> Evaluation:
+    """A few small random trees: a first approximation, different for every seed."""
+    trees = _draw(context, [context.seed, TREES], FIRST_TREES)
+    return evaluate(context, [(tree,) for tree in trees if tree.columns], fronts, iterations=FIRST_STEPS)
+
+
+def vary(
+    context: SearchContext, parents: Sequence[Sequence[Expression]], lengths: Sequence[float], number: int,
+    fronts: Fronts,
+) -> Evaluation:  # fmt: skip
+    """The best of the offspring number `number` of parents with these description lengths."""
+    rng = np.random.default_rng([context.seed, VARIATION, number])
+    trees = _draw(context, [context.seed, VARIATION, number, TREES], OFFSPRING)
+    primitives = context.vocabulary.primitives
+    children = offspring(SumBatch.pack(parents), np.array(lengths), trees, primitives, rng, OFFSPRING)
+    models = context.options.allowed(children)
+    best, cost = screened(context, models, SHORT, EVALUATED)
+    # Children that are not allowed count, too, or a search in which none is allowed would not end.
+    wasted = Cost(OFFSPRING - len(models))
+    return Evaluation(cost=cost + wasted) + evaluate(context, best, fronts)
+
+
+def _draw(context: SearchContext, seed: Sequence[int], count: int) -> Programs:
+    """Small random trees."""
+    grammar = Grammar(
+        context.vocabulary.primitives, context.data.n_features, constant_share=0.25, constants=(0.2, 2.0)
+    )
+    stream = int(np.random.default_rng(seed).integers(2**31))
+    return RampedHalfAndHalf(*DEPTHS).draw(grammar, stream, 0, count)
 
 
 def offspring(

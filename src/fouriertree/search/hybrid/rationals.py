@@ -1,4 +1,4 @@
-"""Fractions of polynomials in one variable: those of the smallest degrees that a target is, or nearly is.
+"""Rational functions of one variable: those of the smallest degrees that a target is, or nearly is.
 
 z = P(u)/Q(u) is linear in the coefficients of both, P(u) − z·Q(u) = 0: the last singular vector has them.
 """
@@ -13,37 +13,37 @@ from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
 from fouriertree.expr.vocabulary import ONE, Vocabulary
-from fouriertree.search.hybrid.assemble import weighted_sum
-from fouriertree.search.hybrid.explore import EXACT
+from fouriertree.search.hybrid.transforms import weighted_sum
+from fouriertree.search.hybrid.evaluation import EXACT
 
 Floats = NDArray[np.float64]
 Polynomial = list[tuple[int, float]]
 
-#: degree of the numerator and of the denominator together: of a target that is a fraction, and of others
-MOST_DEGREE, MOST_NEAR_DEGREE = 12, 4
-MOST_BELOW = 6
-#: numbers in a fraction that is believed to be a law because it is exact
-MOST_NUMBERS = 6
-#: squared error, relative to the target, of fractions worth a fit
+#: degree of the numerator and of the denominator together: of an exact rational function, and of others
+MAX_DEGREE, MAX_NEAR_DEGREE = 12, 4
+MAX_DENOMINATOR_DEGREE = 6
+#: constants of an exact rational function that counts as a law
+MAX_CONSTANTS = 6
+#: squared error, relative to the target, of rational functions worth a fit
 NEARLY = 1e-2
 #: a coefficient this small beside the largest, in terms of unit length, is rounding
 ROUNDING = 1e-7
-#: rounds in which |Q| of the last one takes the bias out of P − z·Q
-REWEIGHTED = 3
+#: steps of reweighting by |Q| of the last one, which removes the bias of P − z·Q
+REWEIGHTING_STEPS = 3
 
 
 @dataclass(frozen=True)
-class Fraction:
+class RationalFunction:
     """P/Q as pairs of a power and its coefficient, the lowest first; the first coefficients are one."""
 
     above: Polynomial
     below: Polynomial
-    loss: float  #: squared error relative to the target's, whatever number is in front
+    loss: float  #: squared error of the best multiple, relative to the target
 
     @property
     def may_be_law(self) -> bool:
-        """Whether its numbers are few: with more of them, a fraction is equal to any smooth function, to rounding."""
-        return len(self.above) + len(self.below) - 2 <= MOST_NUMBERS
+        """Whether it has few constants: with more of them, it equals any smooth function to rounding."""
+        return len(self.above) + len(self.below) - 2 <= MAX_CONSTANTS
 
     def expression(self, v: Vocabulary, variable: Expression) -> Expression:
         return v.quotient(_written(v, variable, self.above), _written(v, variable, self.below))
@@ -56,17 +56,17 @@ def _written(v: Vocabulary, variable: Expression, polynomial: Polynomial) -> Exp
     return weighted_sum(v, [c for _, c in polynomial], powers)
 
 
-def fractions(u: Floats, z: Floats, weights: Floats, spare: int) -> Iterator[list[Fraction]]:
-    """For one degree after the other the fractions that are nearly z, until one is exact.
+def rational_functions(u: Floats, z: Floats, weights: Floats, spare: int) -> Iterator[list[RationalFunction]]:
+    """For one degree after the other the rational functions that are nearly z, until one is exact.
 
-    `spare` rows more than numbers are needed.
+    `spare` rows more than constants are needed.
     """
     roots = np.sqrt(weights)
     reach = float(np.abs(u).max())
     s = u / reach
-    for degree in range(1, min(MOST_DEGREE, len(z) - 1 - spare) + 1):
-        found = [_fitted(s, z, roots, degree - q, q) for q in range(1, min(degree, MOST_BELOW) + 1)]
-        worst = NEARLY if degree <= MOST_NEAR_DEGREE else EXACT
+    for degree in range(1, min(MAX_DEGREE, len(z) - 1 - spare) + 1):
+        found = [_fitted(s, z, roots, degree - q, q) for q in range(1, min(degree, MAX_DENOMINATOR_DEGREE) + 1)]
+        worst = NEARLY if degree <= MAX_NEAR_DEGREE else EXACT
         good = [f for f in found if f is not None and f.loss <= worst]
         yield [_in_units(f, reach) for f in good]
         if any(f.loss <= EXACT for f in good):
@@ -74,28 +74,28 @@ def fractions(u: Floats, z: Floats, weights: Floats, spare: int) -> Iterator[lis
 
 
 def passes(degree: int) -> int:
-    """Passes over the rows that all fractions of a degree take: one for every coefficient each time."""
-    return REWEIGHTED * (degree + 2) * min(degree, MOST_BELOW)
+    """Passes over the rows for all rational functions of a degree: one for every coefficient each time."""
+    return REWEIGHTING_STEPS * (degree + 2) * min(degree, MAX_DENOMINATOR_DEGREE)
 
 
-def _in_units(f: Fraction, reach: float) -> Fraction:
-    """A fraction in u/reach as one in u."""
+def _in_units(f: RationalFunction, reach: float) -> RationalFunction:
+    """A rational function of u/reach as one of u."""
 
     def rescaled(polynomial: Polynomial) -> Polynomial:
         first = polynomial[0][0]
         return [(p, c / reach ** (p - first)) for p, c in polynomial]
 
-    return Fraction(rescaled(f.above), rescaled(f.below), f.loss)
+    return RationalFunction(rescaled(f.above), rescaled(f.below), f.loss)
 
 
-def _fitted(s: Floats, z: Floats, roots: Floats, above: int, below: int) -> Fraction | None:
-    """The best fraction with these degrees, without coefficients that are rounding."""
+def _fitted(s: Floats, z: Floats, roots: Floats, above: int, below: int) -> RationalFunction | None:
+    """The best rational function with these degrees, without coefficients of rounding size."""
     powers = [*range(above + 1), *range(below + 1)]
     numerator = np.array([True] * (above + 1) + [False] * (below + 1))
     plain = np.stack([s**p for p in powers], axis=1)
     columns = np.where(numerator, plain, -z[:, None] * plain)
     weights = roots
-    for _ in range(REWEIGHTED):
+    for _ in range(REWEIGHTING_STEPS):
         solution = _null_vector(columns * weights[:, None])
         under = plain[:, ~numerator] @ solution[~numerator]
         if not (np.abs(under) > ROUNDING * np.abs(under).max()).all():
@@ -104,7 +104,7 @@ def _fitted(s: Floats, z: Floats, roots: Floats, above: int, below: int) -> Frac
     P, Q = _pairs(powers, solution, numerator), _pairs(powers, solution, ~numerator)
     if not P or not Q:
         return None
-    return Fraction(P, Q, _loss(s, z, roots, P, Q))
+    return RationalFunction(P, Q, _loss(s, z, roots, P, Q))
 
 
 def _null_vector(columns: Floats) -> Floats:

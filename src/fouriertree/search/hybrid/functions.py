@@ -1,8 +1,7 @@
-"""Atoms: small functions of a few variables, from which screening makes sums and products.
+"""Basis functions: products of powers of a few variables, and functions of a multiple of one.
 
-An atom is a product of powers, or a function of a multiple of one.  Inner constants come from grids that are fine
-enough for variable projection to find the right ones; grids are relative to the size of the argument, so that units
-do not matter.
+Inner constants come from grids that are fine enough for variable projection to find the right ones; grids are relative
+to the size of the argument, so that units do not matter.
 """
 
 from __future__ import annotations
@@ -15,28 +14,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
-from fouriertree.expr.vocabulary import NotAllowedError, Vocabulary
+from fouriertree.expr.vocabulary import Vocabulary
 
 Floats = NDArray[np.float64]
 Powers = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Atom:
-    """f(Π v_i^p_i): `function` is empty for the bare product; `constant` is the inner one."""
+class BasisFunction:
+    """f(Π v_i^p_i): `name` is empty for the bare product; `constant` is the inner one."""
 
     powers: Powers
-    function: str = ""
+    name: str = ""
     constant: float = 0.0
     second: Powers = ()
     other: float = 0.0  #: the constant of the second argument of a wave
-    below: bool = False  #: times the target itself: a term of a denominator
-    times: Atom | None = None  #: and times another atom
+    below: bool = False  #: times the target itself, as a term of a denominator
+    times: BasisFunction | None = None  #: times another basis function
 
     @property
     def form(self) -> tuple[object, ...]:
-        """What is left of it when constants are forgotten."""
-        return self.powers, self.function, self.second, self.below, self.times and self.times.form
+        """Its structure, without the constants."""
+        return self.powers, self.name, self.second, self.below, self.times and self.times.form
 
     def expression(self, v: Vocabulary, variables: Sequence[Expression]) -> Expression:
         own = self._own(v, variables)
@@ -44,10 +43,10 @@ class Atom:
 
     def _own(self, v: Vocabulary, variables: Sequence[Expression]) -> Expression:
         u = v.monomial(variables, self.powers)
-        if not self.function:
+        if not self.name:
             return u
         constant = Expression.constant(self.constant)
-        name, _, power = self.function.partition("^")
+        name, _, power = self.name.partition("^")
         if name == "shift":
             inner = v.apply("add", u, constant)
         elif name == "sum":
@@ -65,23 +64,12 @@ class Atom:
         return v.power(inner, float(power)) if power else inner
 
 
-@dataclass(frozen=True)
-class Atoms:
-    """Atoms and their values: (n_atoms, n_rows)."""
-
-    atoms: tuple[Atom, ...]
-    values: Floats
-
-    def __len__(self) -> int:
-        return len(self.atoms)
-
-
-def power_values(V: Floats, atoms: Sequence[Powers]) -> Floats:
+def power_values(V: Floats, products: Sequence[Powers]) -> Floats:
     """Π V[i]^p_i for every tuple of powers: (n_atoms, n_rows)."""
     tables: dict[tuple[int, float], Floats] = {}
-    values = np.ones((len(atoms), V.shape[1]))
+    values = np.ones((len(products), V.shape[1]))
     with np.errstate(all="ignore"):
-        for row, powers in zip(values, atoms, strict=True):
+        for row, powers in zip(values, products, strict=True):
             for i, p in enumerate(powers):
                 if p:
                     if (i, p) not in tables:
@@ -102,7 +90,7 @@ NARROW = (1.0, -1.0, 2.0, -2.0)
 PLAIN = (1.0, -1.0)
 #: quarters of a period of the two parts of a phase
 WAVE_STEPS = (1.0, 2.0, 3.0, 4.0, 5.0)
-#: fewer rows cannot tell one wave of growing frequency from another
+#: with fewer rows, waves of growing frequency cannot be told apart
 ROWS_FOR_CHIRPS = 40
 #: variables of which logarithms of products are taken
 MOST_LOGGED = 5
@@ -161,14 +149,14 @@ def arguments(V: Floats, v: Vocabulary, limit: int) -> list[Powers]:
     return many[:limit]
 
 
-Ranked = tuple[int, Atom, Floats]
+Ranked = tuple[int, BasisFunction, Floats]
 
 
-def function_atoms(V: Floats, v: Vocabulary, args: Sequence[Powers], periods: int) -> Iterator[Ranked]:
-    """(rank, atom, values) of functions of the arguments with inner constants from grids.
+def nonlinear_functions(V: Floats, v: Vocabulary, args: Sequence[Powers], periods: int) -> Iterator[Ranked]:
+    """(rank, function, values) of functions of the arguments with inner constants from grids.
 
-    The rank grows with the argument and with the fineness of the grid: the first of a pool are its coarse outline.
-    `periods` is how many waves may have.
+    The rank grows with the argument and with the fineness of the grid, so that the first ones are a coarse grid.
+    `periods` bounds the periods of waves.
     """
     values = power_values(V, args)
     for powers, u in zip(args, values, strict=True):
@@ -176,11 +164,11 @@ def function_atoms(V: Floats, v: Vocabulary, args: Sequence[Powers], periods: in
             size = sum(map(abs, powers))
             extra = 3 if max(powers) <= 0.0 else 0 if size == 1.0 else 1 if size == 2.0 else 2
             for make in (_waves, _growth, _shifted):
-                for rank, atom, column in make(powers, u, v, periods):
-                    yield rank + extra, atom, column
+                for rank, function, column in make(powers, u, v, periods):
+                    yield rank + extra, function, column
 
 
-def log_atoms(V: Floats, v: Vocabulary) -> Iterator[Ranked]:
+def log_functions(V: Floats, v: Vocabulary) -> Iterator[Ranked]:
     """Logarithms of products of three positive variables or their inverses: one term instead of three."""
     positive = np.flatnonzero((V > 0.0).all(axis=1))[:MOST_LOGGED].tolist()
     if not ("log" in v and "mul" in v and v.divides):
@@ -190,11 +178,11 @@ def log_atoms(V: Floats, v: Vocabulary) -> Iterator[Ranked]:
             powers = [0.0] * len(V)
             for i, p in zip(columns, (1.0, *signs), strict=True):
                 powers[i] = p
-            yield 1, Atom(tuple(powers), "log"), np.log(power_values(V, [tuple(powers)])[0])
+            yield 1, BasisFunction(tuple(powers), "log"), np.log(power_values(V, [tuple(powers)])[0])
 
 
 def function_values(function: str, constant: float, u: Floats) -> Floats:
-    """f(u) for the name of an atom's function and its inner constant."""
+    """f(u) for the name of a basis function and its inner constant."""
     name, _, power = function.partition("^")
     with np.errstate(all="ignore"):
         if name == "shift":
@@ -217,12 +205,12 @@ def _waves(powers: Powers, u: Floats, v: Vocabulary, periods: int) -> Iterator[R
             if name not in v:
                 continue
             wave = function_values(name, k, u)
-            yield rank, Atom(powers, name, k), wave
+            yield rank, BasisFunction(powers, name, k), wave
             if step <= 8.0 and v.divides and np.abs(wave).min() > 0.02:
-                yield rank + 1, Atom(powers, f"{name}^-1", k), 1.0 / wave
-                yield rank + 1, Atom(powers, f"{name}^-2", k), wave**-2.0
+                yield rank + 1, BasisFunction(powers, f"{name}^-1", k), 1.0 / wave
+                yield rank + 1, BasisFunction(powers, f"{name}^-2", k), wave**-2.0
             if name == "sin" and "mul" in v:
-                yield rank + 1, Atom(powers, "sin^2", k), wave**2
+                yield rank + 1, BasisFunction(powers, "sin^2", k), wave**2
 
 
 def _growth(powers: Powers, u: Floats, v: Vocabulary, periods: int) -> Iterator[Ranked]:
@@ -232,16 +220,16 @@ def _growth(powers: Powers, u: Floats, v: Vocabulary, periods: int) -> Iterator[
         for k in (-0.3, 0.3, -1.0, 1.0, -3.0, 3.0, -8.0):
             grown = function_values("exp", k / spread, u)
             if np.isfinite(grown).all() and grown.max() < 1e12:
-                yield (0 if abs(k) == 1.0 else 1), Atom(powers, "exp", k / spread), grown
+                yield (0 if abs(k) == 1.0 else 1), BasisFunction(powers, "exp", k / spread), grown
     if "tanh" in v:
         for k in (0.3, 1.0, 3.0):
-            yield (0 if k == 1.0 else 1), Atom(powers, "tanh", k / size), np.tanh(k * u / size)
+            yield (0 if k == 1.0 else 1), BasisFunction(powers, "tanh", k / size), np.tanh(k * u / size)
     if "log" in v:
         if u.min() > 0.0:
-            yield 0, Atom(powers, "log"), np.log(u)
+            yield 0, BasisFunction(powers, "log"), np.log(u)
         for k in (0.3, 1.0, 3.0):
             if u.min() + k * size > 0.05 * size:
-                yield (0 if k == 1.0 else 1), Atom(powers, "logshift", k * size), np.log(u + k * size)
+                yield (0 if k == 1.0 else 1), BasisFunction(powers, "logshift", k * size), np.log(u + k * size)
 
 
 def _shifted(powers: Powers, u: Floats, v: Vocabulary, periods: int) -> Iterator[Ranked]:
@@ -265,24 +253,24 @@ def _shifted(powers: Powers, u: Floats, v: Vocabulary, periods: int) -> Iterator
             continue
         for p in (-1.0, -2.0, 0.5, -0.5):
             if (p == int(p) or inner.min() > 0.0) and v.can_raise(p):
-                yield rank + (p != -1.0), Atom(powers, f"shift^{p:g}", k), inner**p
+                yield rank + (p != -1.0), BasisFunction(powers, f"shift^{p:g}", k), inner**p
 
 
-#: functions that have atoms of their own, or are powers
+#: operators with basis functions above, or powers
 KNOWN = frozenset(("sin", "cos", "exp", "tanh", "log", "plog", "sqrt", "square", "cube", "inv", "neg"))
 
 
-def other_atoms(V: Floats, v: Vocabulary, args: Sequence[Powers]) -> Iterator[Ranked]:
-    """All other functions that are allowed, the user's own among them, without a number inside."""
+def other_functions(V: Floats, v: Vocabulary, args: Sequence[Powers]) -> Iterator[Ranked]:
+    """All other operators that are allowed, custom ones among them, without an inner constant."""
     rows = [row for row in v.primitives if row.arity == 1 and row.name not in KNOWN]
     for powers, u in zip(args, power_values(V, args), strict=True) if rows else ():
         for row in rows:
             values = Expression.apply(row, Expression.variable(0)).evaluate(u[:, None])
             if np.isfinite(values).all():
-                yield 0, Atom(powers, row.name, 1.0), values
+                yield 0, BasisFunction(powers, row.name, 1.0), values
 
 
-def sum_atoms(V: Floats, v: Vocabulary, args: Sequence[Powers]) -> Iterator[Ranked]:
+def powers_of_sums(V: Floats, v: Vocabulary, args: Sequence[Powers]) -> Iterator[Ranked]:
     """(u₁ + k·u₂)^p of two arguments, without a pole on the data."""
     values = power_values(V, args)
     sizes = np.sqrt(np.mean(values**2, axis=1))
@@ -294,76 +282,10 @@ def sum_atoms(V: Floats, v: Vocabulary, args: Sequence[Powers]) -> Iterator[Rank
                 continue
             for p in (-1.0, -2.0, 0.5, -0.5):
                 if (p == int(p) or inner.min() > 0.0) and v.can_raise(p):
-                    yield (2 if abs(ratio) == 1.0 else 3), Atom(args[i], f"sum^{p:g}", k, args[j]), inner**p
+                    yield (2 if abs(ratio) == 1.0 else 3), BasisFunction(args[i], f"sum^{p:g}", k, args[j]), inner**p
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """Which atoms a pool is made of."""
-
-    monomials: int
-    functions: bool
-    periods: int = 0
-    limit: int = 3000
-    whole: bool = False  #: whole powers only
-
-
-def make_atoms(
-    V: Floats, v: Vocabulary, roots: Floats, recipe: Recipe, target: Floats | None = None,
-    modulators: Sequence[tuple[Atom, Floats]] = (),
-) -> Atoms:  # fmt: skip
-    """A pool of distinct atoms over the variables V (d, n).
-
-    With `target`, also for a denominator; with `modulators`, also products of powers times each of them.
-    """
-    d = len(V)
-    bare = monomials(V, v, recipe.monomials, recipe.whole)
-    constant = Atom((0.0,) * d)
-    atoms, values = [constant, *map(Atom, bare)], [np.ones((1, V.shape[1])), power_values(V, bare)]
-    if target is not None:
-        below = bare[: recipe.monomials // 3]
-        atoms += [Atom(powers, below=True) for powers in below]
-        values.append(power_values(V, below) * target)
-    for modulator, wave in modulators:
-        atoms += [modulator, *(Atom(powers, times=modulator) for powers in bare)]
-        values += [wave[None], power_values(V, bare) * wave]
-    args = arguments(V, v, 40)
-    extra: list[Ranked] = []
-    if "log" in v and not recipe.functions:
-        extra += [(0, Atom(single(d, i, 1.0), "log"), np.log(u)) for i, u in enumerate(V) if u.min() > 0.0]
-    if recipe.functions:
-        extra += function_atoms(V, v, args, recipe.periods)
-        extra += log_atoms(V, v)
-        extra += other_atoms(V, v, args)
-        if "add" in v and "mul" in v:
-            extra += wave_sums(V, v, recipe.periods)
-            extra += sum_atoms(V, v, args[: 12 if d <= 3 else 8])
-    extra.sort(key=lambda entry: entry[0])
-    atoms += [atom for _, atom, _ in extra]
-    values += [column[None] for _, _, column in extra]
-    found = distinct(atoms, np.concatenate(values), roots)
-    if not v.complete:
-        found = writable(found, v)
-    return Atoms(found.atoms[: recipe.limit], found.values[: recipe.limit])
-
-
-def writable(found: Atoms, v: Vocabulary) -> Atoms:
-    """Those that the operators suffice for."""
-    d = len(found.atoms[0].powers)
-    variables = [Expression.variable(i) for i in range(d)]
-
-    def can_be_written(atom: Atom) -> bool:
-        try:
-            atom.expression(v, variables)
-        except NotAllowedError:
-            return False
-        return True
-
-    kept = [i for i, atom in enumerate(found.atoms) if can_be_written(atom)]
-    return Atoms(tuple(found.atoms[i] for i in kept), found.values[kept])
-
-
-def wave_sums(V: Floats, v: Vocabulary, periods: int) -> Iterator[Ranked]:
+def waves_of_sums(V: Floats, v: Vocabulary, periods: int) -> Iterator[Ranked]:
     """sin and cos of k·u₁ + m·u₂: of two variables, or of a variable and its square."""
     d = len(V)
     args = [single(d, i, 1.0) for i in range(d)]
@@ -384,23 +306,4 @@ def wave_sums(V: Floats, v: Vocabulary, periods: int) -> Iterator[Ranked]:
             rank = 1 if step == 1.0 and 0.0 < other <= 2.0 else 2 if max(step, abs(other)) <= 5.0 else 3
             for name, wave in (("sin", np.sin), ("cos", np.cos)):
                 if name in v:
-                    yield rank, Atom(args[i], f"{name}sum", k, args[j], m), wave(phase)
-
-
-def distinct(atoms: Sequence[Atom], values: Floats, roots: Floats) -> Atoms:
-    """Without atoms that are not finite, constant zero, or equal to an earlier one up to scale."""
-    with np.errstate(all="ignore"):
-        weighted = values * roots
-        lengths = np.linalg.norm(weighted, axis=1)
-    good = np.isfinite(lengths) & (lengths > 0.0)
-    unit = weighted[good] / lengths[good, None]
-    probe = unit @ _probe(unit.shape[1])
-    sign = np.where(probe[:, :1] < 0.0, -1.0, 1.0)
-    keys = np.round(probe * sign, 9)
-    _, first = np.unique(keys, axis=0, return_index=True)
-    kept = np.flatnonzero(good)[np.sort(first)]
-    return Atoms(tuple(atoms[i] for i in kept), values[kept])
-
-
-def _probe(n: int) -> Floats:
-    return np.random.default_rng(0).standard_normal((n, 3))
+                    yield rank, BasisFunction(args[i], f"{name}sum", k, args[j], m), wave(phase)

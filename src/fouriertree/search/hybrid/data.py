@@ -1,0 +1,171 @@
+"""The data as the search uses them: standardised features in a canonical order, and the way back to the problem's."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.expr import Expression
+from fouriertree.expr.canonical import rescaled, split_number
+from fouriertree.expr.opcodes import USER_OPCODE_START, VAR
+from fouriertree.expr.primitives import PrimitiveSet
+from fouriertree.model import addends
+from fouriertree.problems import Problem
+
+Floats = NDArray[np.float64]
+#: features, target and weights of some rows
+Rows = tuple[Floats, Floats, Floats]
+
+#: features that are used, where there are more: those that a forest of random trees finds most useful
+MAX_FEATURES = 12
+#: rows that candidates are fitted to, and rows that they are screened on
+FIT_ROWS, SCREENING_ROWS = 1500, 300
+#: rows and trees of that forest, and features per split: so few that a wide table takes less than a second
+FOREST_ROWS, MAX_TREES, MIN_TREES, SPLIT_FEATURES = 2000, 60, 20, 40
+#: features of that forest, where there are more: the most correlated ones
+FOREST_FEATURES = 300
+
+
+@dataclass(frozen=True, eq=False)
+class SearchData:
+    """Rows that candidates are fitted to, in units in which every feature and the target have mean square one.
+
+    Neither names nor the order nor the units of the features are left, so that a search does not depend on them.
+    """
+
+    X: Floats  #: (n_rows, n_features)
+    y: Floats
+    weights: Floats
+    features: NDArray[np.intp]  #: feature i here is features[i] of the problem
+    scales: Floats  #: and scales[i] times as large there
+    y_scale: float
+    screening: NDArray[np.intp]  #: rows for screening
+    validation: Rows | None  #: in the same units
+    n_problem_features: int
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.y)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    @property
+    def variables(self) -> tuple[Expression, ...]:
+        return tuple(Expression.variable(i) for i in range(self.n_features))
+
+    @cached_property
+    def positive(self) -> frozenset[int]:
+        """Features that are positive on all rows."""
+        return frozenset(np.flatnonzero((self.X > 0.0).all(axis=0)).tolist())
+
+    def to_problem(self, term: Expression, primitives: PrimitiveSet) -> Expression:
+        """A term over these features as one over the problem's, without a constant factor."""
+        scales = np.ones(self.n_problem_features)
+        scales[self.features] = self.scales
+        positive = frozenset(self.features[sorted(self.positive)].tolist())
+        moved = rescaled(renamed(term, self.features), scales.tolist(), primitives, positive)
+        return split_number(moved, primitives, positive)[1]
+
+    def from_problem(self, formula: Expression) -> tuple[Expression, ...]:
+        """The addends of a formula over the problem's features as terms over these."""
+        places = np.zeros(int(self.features.max(initial=0)) + 1, np.intp)
+        places[self.features] = np.arange(self.n_features)
+        moved = rescaled(renamed(formula, places), (1.0 / self.scales).tolist())
+        return tuple(split_number(part)[1] for _, part in addends(moved))
+
+
+def renamed(expression: Expression, features: NDArray[np.intp]) -> Expression:
+    """With features[i] in place of feature i."""
+    arg = expression.arg.copy()
+    leaves = expression.op == VAR
+    arg[leaves] = features[arg[leaves]]
+    return Expression.unchecked(expression.op, arg, expression.const, expression.primitives)
+
+
+def search_data(problem: Problem, seed: int, needed: Collection[int] = ()) -> SearchData:
+    """The data of a problem's weighted points; the features `needed` are among them."""
+    rng = np.random.default_rng([seed, 1])
+    X, y, weights = problem.space.samples()[-1]
+    rows = np.sort(rng.permutation(len(y))[:FIT_ROWS]) if len(y) > FIT_ROWS else np.arange(len(y))
+    features = np.union1d(useful_features(X, y, weights, rng), np.array(sorted(needed), np.intp)).astype(np.intp)
+    part = X[np.ix_(rows, features)]
+    scales = root_mean_squares(part)
+    y_scale = float(np.sqrt(np.mean(np.square(y[rows])))) or 1.0
+    if (problem.grammar.primitives.opcodes >= USER_OPCODE_START).any():
+        # Constants inside custom operators are not fitted, so their arguments keep their units.
+        scales[:] = 1.0
+    order = canonical_order(part / scales)
+    features, scales = features[order], scales[order]
+    screening = np.sort(rng.permutation(len(rows))[:SCREENING_ROWS])
+    validation = None
+    if problem.holdout is not None:
+        X_other, y_other, w_other = problem.holdout.samples()[-1]
+        # Of many rows only some are fitted to; the validation set keeps its share of the weight.
+        share = len(rows) / (len(y) * weights[rows].mean())
+        validation = X_other[:, features] / scales, y_other / y_scale, share * w_other
+    return SearchData(
+        np.ascontiguousarray(X[np.ix_(rows, features)] / scales), y[rows] / y_scale,
+        weights[rows] / weights[rows].mean(), features, scales, y_scale, screening, validation,
+        problem.space.n_columns,
+    )  # fmt: skip
+
+
+def root_mean_squares(part: Floats) -> Floats:
+    """Of every feature, without squares that overflow; 1 for a feature of zeros."""
+    largest = np.abs(part).max(axis=0, initial=0.0)
+    largest[largest == 0.0] = 1.0
+    sizes: Floats = largest * np.sqrt(np.mean(np.square(part / largest), axis=0))
+    return np.where(sizes == 0.0, 1.0, sizes)
+
+
+def canonical_order(part: Floats) -> NDArray[np.intp]:
+    """An order that depends on the values of the features only: by their quantiles."""
+    quantiles = np.quantile(part, [0.5, 0.1, 0.9, 0.25, 0.75], axis=0)
+    return np.lexsort(np.round(quantiles, 9)[::-1])
+
+
+def useful_features(X: Floats, y: Floats, weights: Floats, rng: np.random.Generator) -> NDArray[np.intp]:
+    """The features that vary, and of many those that a forest of random trees splits on most."""
+    varying = np.flatnonzero((X.max(axis=0) > X.min(axis=0)) & np.isfinite(X).all(axis=0))
+    if len(varying) <= MAX_FEATURES:
+        return varying if len(varying) else np.zeros(0, np.intp)
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    rows = rng.permutation(len(y))[:FOREST_ROWS]
+    ranks = np.argsort(np.argsort(y[rows])) / len(rows)
+    # Trees draw features by number; in the canonical order, the choice does not depend on the given one.
+    standard = (X[rows] - X[rows].mean(axis=0)) / (X[rows].std(axis=0) + 1e-300)
+    ordered = varying[canonical_order(standard[:, varying])]
+    if len(ordered) > FOREST_FEATURES:
+        ordered = ordered[most_correlated(standard[:, ordered], (ranks, y[rows]), FOREST_FEATURES)]
+    n = len(ordered)
+    trees = min(MAX_TREES, max(MIN_TREES, MAX_TREES * SPLIT_FEATURES // n))
+    importance = np.zeros(n)
+    for target in (ranks, y[rows]):
+        forest = ExtraTreesRegressor(
+            trees, max_features=min(0.5, SPLIT_FEATURES / n), min_samples_leaf=3, random_state=0
+        )
+        importance += forest.fit(standard[:, ordered], target, weights[rows]).feature_importances_
+    return np.sort(ordered[np.argsort(-importance, kind="stable")[:MAX_FEATURES]])
+
+
+def most_correlated(standard: Floats, targets: Sequence[Floats], count: int) -> NDArray[np.intp]:
+    """The features which, or whose squares, are most correlated with one of the targets, in the order they have.
+
+    Of thousands of features, a tree would hardly ever split on the right one.
+    """
+    best = np.zeros(standard.shape[1])
+    squares = np.square(standard)
+    for columns in (standard, squares - squares.mean(axis=0)):
+        lengths = np.linalg.norm(columns, axis=0) + 1e-300
+        for target in targets:
+            best = np.maximum(
+                best, np.abs((target - target.mean()) @ columns) / lengths / (target.std() + 1e-300)
+            )
+    return np.sort(np.argsort(-best, kind="stable")[:count])

@@ -1,0 +1,273 @@
+"""Candidates of tasks: sums fitted to the training rows, of which those that may join the archive are completed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.criteria.archive import NEAR, FrontLosses
+from fouriertree.criteria.code_lengths import approximate_length
+from fouriertree.criteria.poles import POLE_LOSS_RATIO, may_have_pole
+from fouriertree.expr import Expression
+from fouriertree.expr.canonical import canonical, split_number
+from fouriertree.expr.opcodes import CONST, VAR
+from fouriertree.expr.simplify import LARGEST_SIZE
+from fouriertree.expr.vocabulary import ONE
+from fouriertree.model import addends, sum_of_terms
+from fouriertree.projection.batches import SumBatch
+from fouriertree.projection.variable import Fitted, fit_batch, fit_constants
+from fouriertree.search.hybrid.context import SearchContext
+
+Floats = NDArray[np.float64]
+
+#: squared error, relative to the target, below which a sum counts as an exact law while it is being built
+EXACT = 1e-19
+#: squared error, relative to Σ w·y², below which functions of a sum that are nearly linear are replaced
+NEARLY_EXACT = 1e-6
+#: a function is nearly linear if it differs from a linear one by less than this share of its spread
+NEARLY_LINEAR = 1e-3
+#: how much larger the squared error of a law may be on the validation set: inner constants carry rounding errors
+VALIDATION_RATIO = 1e3
+#: rows beyond the number of constants that make an exact fit certain without a validation set; at least twice as many
+SPARE_ROWS = 4
+#: simplification shortens a sum to this share of its complexity at most, in a rough estimate
+SHORTENED = 0.7
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Candidates that a task has evaluated, and its passes over the data."""
+
+    candidates: int = 0
+    traverses: int = 0
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.candidates + other.candidates, self.traverses + other.traverses)
+
+
+@dataclass(frozen=True)
+class Fronts:
+    """Pareto fronts that a candidate has to improve on."""
+
+    training: FrontLosses = FrontLosses()  #: by the loss on the training rows
+    overall: FrontLosses = FrontLosses()  #: by the loss on training and validation rows
+    best_without_pole: float = 1.0
+
+    def lowered(self, found: FittedCandidate) -> Fronts:
+        """With another candidate."""
+        return Fronts(
+            self.training.lowered(found.complexity, found.loss),
+            self.overall.lowered(found.complexity, found.overall_loss),
+            self.best_without_pole if found.pole else min(self.best_without_pole, found.loss),
+        )
+
+    def admit(self, loss: float, complexity: float, pole: bool) -> bool:
+        """Whether a candidate may be near the front, and has no pole or explains so much that it belongs to the law."""
+        near = loss < NEAR * self.training.best(complexity - 1) or loss < self.overall.best(complexity)
+        return near and (not pole or loss <= POLE_LOSS_RATIO * self.best_without_pole)
+
+
+@dataclass(frozen=True)
+class FittedCandidate:
+    """Σ coefficients·terms for y, fitted to the training rows; losses are relative to Σ w·y²."""
+
+    coefficients: tuple[float, ...]
+    terms: tuple[Expression, ...]  #: over the features of the search data
+    expressions: tuple[Expression, ...]  #: over the features of the problem
+    complexity: int
+    loss: float
+    overall_loss: float  #: with the validation set; infinite with a pole, or without a validation set
+    pole: bool
+    is_law: bool  #: exact, on the validation set too
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Candidates that may join the archive, in the order of the models, and the shortest description of all models."""
+
+    found: tuple[FittedCandidate, ...] = ()
+    best: float = np.inf
+    cost: Cost = Cost()
+
+    def __add__(self, other: Evaluation) -> Evaluation:
+        best = min(self.best, other.best)
+        return Evaluation((*self.found, *other.found), best, self.cost + other.cost)
+
+    @property
+    def has_law(self) -> bool:
+        return any(found.is_law for found in self.found)
+
+    def lowered(self, fronts: Fronts) -> Fronts:
+        for found in self.found:
+            fronts = fronts.lowered(found)
+        return fronts
+
+
+def evaluate(
+    context: SearchContext, models: Sequence[Sequence[Expression]], fronts: Fronts, *, iterations: int = 40,
+    max_terms: int = 0, may_be_law: bool = True,
+) -> Evaluation:  # fmt: skip
+    """Fit models to the training rows; those that may join the archive become candidates.
+
+    Parameters
+    ----------
+    context : SearchContext
+    models : sequence of sequences of Expression
+        Terms over the features of the search data.
+    fronts : Fronts
+        Of the archive, as far as it is known.
+    iterations : int, default=40
+        Steps of variable projection.
+    max_terms : int, default=0
+        Of these models, where this is more than the option.
+    may_be_law : bool, default=True
+        Whether an exact model ends the search.
+    """
+    first = _fitted(context, models, fronts, iterations, max_terms, may_be_law)
+    exact = [found for found in first.found if found.loss <= NEARLY_EXACT]
+    linear = [without_nearly_linear(found.coefficients, found.terms, context.data.X) for found in exact]
+    # A linear function in place of another one may need a constant.
+    again = [terms if ONE in terms else (*terms, ONE) for terms in linear if terms is not None]
+    if not again:
+        return first
+    return first + _fitted(context, again, first.lowered(fronts), iterations, max_terms, may_be_law)
+
+
+def _fitted(
+    context: SearchContext, models: Sequence[Sequence[Expression]], fronts: Fronts, iterations: int, max_terms: int,
+    may_be_law: bool,
+) -> Evaluation:  # fmt: skip
+    options = context.options
+    models = [model for model in models if options.allow(model, max_terms)]
+    fixed = [[e.const == 1.0 for e in model] for model in models]
+    fits = fit_constants(models, context.fit_data, iterations=iterations, fixed=fixed)
+    found: list[FittedCandidate] = []
+    best = np.inf
+    for model, fit in zip(models, fits, strict=True):
+        loss = fit.loss / context.length2
+        if not np.isfinite(loss) or not np.isfinite(fit.coefficients).all():
+            continue
+        complexity = options.complexity_of(model)
+        best = min(best, float(approximate_length(context.data.n_rows, max(loss, EXACT), complexity)))
+        candidate = _completed(context, fit, loss, complexity, fronts)
+        if candidate is not None:
+            candidate = replace(candidate, is_law=candidate.is_law and may_be_law)
+            found.append(candidate)
+            fronts = fronts.lowered(candidate)
+    passes = sum((len(model) + 1) * (fit.iterations + 1) for model, fit in zip(models, fits, strict=True))
+    return Evaluation(tuple(found), best, Cost(len(models), passes))
+
+
+def _completed(
+    context: SearchContext, fit: Fitted, loss: float, complexity: int, fronts: Fronts
+) -> FittedCandidate | None:
+    """The candidate with its complexity as it would be written, if it may join the archive."""
+    data, options, exact = context.data, context.options, loss <= context.exact
+    # Canonical forms take a millisecond, so that most candidates are rejected without one.
+    if not exact and not fronts.admit(loss, SHORTENED * complexity, False):
+        return None
+    terms, coefficients = tuple(fit.expressions), tuple(fit.coefficients.tolist())
+    whole = canonical(sum_of_terms(coefficients, terms), None, data.positive)
+    complexity = options.complexity(whole)
+    if complexity > options.max_complexity or not (exact or fronts.admit(loss, complexity, False)):
+        return None
+    pole = any(may_have_pole(e, data.X) for e in terms)
+    if not exact and not fronts.admit(loss, complexity, pole):
+        return None
+    validation = _validation_loss(context, coefficients, terms)
+    overall = np.inf if pole or validation is None else loss + validation
+    expressions = tuple(data.to_problem(term, context.vocabulary.primitives) for term in terms)
+    law = exact and _is_certain(context, terms, validation)
+    return FittedCandidate(coefficients, terms, expressions, complexity, loss, overall, pole, law)
+
+
+def _validation_loss(
+    context: SearchContext, coefficients: Sequence[float], terms: Sequence[Expression]
+) -> float | None:
+    """Squared error on the validation set relative to Σ w·y² of the training rows; None without a validation set."""
+    if context.data.validation is None:
+        return None
+    X, y, weights = context.data.validation
+    with np.errstate(all="ignore"):
+        error = y - sum(c * e.evaluate(X) for c, e in zip(coefficients, terms, strict=True))
+        loss = float(np.sum(weights * np.square(error))) / context.length2
+    return loss if np.isfinite(loss) else np.inf
+
+
+def _is_certain(context: SearchContext, terms: Sequence[Expression], validation: float | None) -> bool:
+    """Whether an exact sum is a law: exact on the validation set, too, or with many more rows than constants."""
+    if context.data.validation is None or validation is None:
+        n_constants = sum(1 + int(np.count_nonzero(e.op == CONST)) for e in terms)
+        return context.data.n_rows >= max(n_constants + SPARE_ROWS, 2 * n_constants)
+    _, y, weights = context.data.validation
+    length2 = float(np.sum(weights * np.square(y)))
+    return validation * context.length2 <= VALIDATION_RATIO * context.exact * length2
+
+
+def screened(
+    context: SearchContext, models: SumBatch, iterations: int, count: int
+) -> tuple[list[tuple[Expression, ...]], Cost]:
+    """The models with the shortest descriptions after a short fit to the rows for screening."""
+    if not len(models):
+        return [], Cost()
+    fits = fit_batch(models, context.screening_data, iterations)
+    passes = int(np.sum((models.n_terms + 1) * (fits.steps + 1)))
+    losses = np.maximum(fits.losses / context.screening_length2, EXACT)
+    complexities = context.options.complexities(models)
+    lengths = approximate_length(len(context.data.screening), losses, complexities)
+    best = [i for i in np.argsort(lengths, kind="stable")[:count].tolist() if np.isfinite(lengths[i])]
+    return [fits.batch.expressions(i) for i in best], Cost(len(models), passes)
+
+
+# Nearly linear functions: 2e7·sin(4e-4·x) is linear, and a fit leads there when the law is -------------------------
+def without_nearly_linear(
+    coefficients: Sequence[float], terms: Sequence[Expression], X: Floats
+) -> tuple[Expression, ...] | None:
+    """The terms of the sum with linear functions in place of nearly linear ones; None if there are none.
+
+    >>> from fouriertree.expr import parse
+    >>> x = np.linspace(0.0, 3.0, 20)[:, None]
+    >>> [str(term) for term in without_nearly_linear([1e6, 2.0], [parse("sin(0.001*x0)*x0"), parse("sin(x0)")], x)]
+    ['x0*x0', 'sin(x0)']
+    """
+    whole = sum_of_terms(coefficients, terms)
+    if whole.size > LARGEST_SIZE:
+        return None
+    stack: list[tuple[Expression, Floats]] = []
+    found = False
+    with np.errstate(all="ignore"):
+        for i, code in enumerate(whole.op.tolist()):
+            if code <= VAR:
+                leaf = whole.subtree(i)
+                stack.append((leaf, leaf.evaluate(X)))
+                continue
+            row = whole.primitives.by_opcode(code)
+            arguments = stack[-row.arity :]
+            del stack[-row.arity :]
+            values = row.reference(*(values for _, values in arguments))
+            linear = _linear(*arguments[0], values) if row.arity == 1 else None
+            found |= linear is not None
+            stack.append((linear or Expression.apply(row, *(e for e, _ in arguments)), values))
+    if not found:
+        return None
+    # An addend more than there was before is the constant of a linear function.
+    return tuple(split_number(part)[1] for _, part in addends(canonical(stack[0][0])))
+
+
+def _linear(argument: Expression, x: Floats, y: Floats) -> Expression | None:
+    """a + b·argument, if y is that."""
+    low, high = int(np.argmin(x)), int(np.argmax(x))
+    if (
+        not (np.isfinite(x).all() and np.isfinite(y).all())
+        or x[low] == x[high]
+        or (argument.op == CONST).all()
+    ):
+        return None
+    slope = (y[high] - y[low]) / (x[high] - x[low])
+    start = y[low] - slope * x[low]
+    if slope == 0.0 or np.abs(y - start - slope * x).max() > NEARLY_LINEAR * float(np.ptp(y)):
+        return None
+    return Expression.constant(float(start)) + Expression.constant(float(slope)) * argument
