@@ -26,8 +26,13 @@ JUSTIFIED = {
     "expr/symbolic.py": {"eval"},  # templates of the built-in operators
     "io/tables/source.py": {"__import__"},  # optional packages of table formats, by literal names
 }
-#: where pickles are read
-PICKLES = {"search/hybrid/worker.py", "search/hybrid/crew.py"}  # from child processes
+#: where pickles are read: from this process and its workers only
+PICKLES = {
+    "search/hybrid/worker.py",
+    "search/hybrid/crew.py",
+    "search/processes.py",  # calls that the parent process has pickled
+    "search/shared.py",  # objects that tasks refer to
+}
 
 
 def calls(tree):

@@ -6,16 +6,17 @@ within a panel, panels in sequence), for any batch and any number of threads: re
 """
 
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 from fouriertree.compiling import announced, kernel
 from fouriertree.expr import Programs
@@ -208,10 +209,54 @@ def thread_pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="fouriertree")
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Matrix products on one thread: on matrices as small as those of a fit, more threads only wait for each other."""
-    context: AbstractContextManager[Any] = _thread_pools().limit(limits=1)
-    return context
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Matrix products on one thread: on matrices as small as those of a fit, more threads only wait for each other.
+
+    The limit holds for the whole process, until the last thread in this context leaves it.
+    """
+    _BLAS_LIMITS.enter()
+    try:
+        yield
+    finally:
+        _BLAS_LIMITS.leave()
+
+
+class _BlasLimits:
+    """Counts the contexts with one thread: the first one keeps the numbers of threads that the last one restores."""
+
+    def __init__(self) -> None:
+        self._lock, self._count = threading.Lock(), 0
+        self._first: Any = None
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._count == 0:
+                _control_openblas()
+            # Not only the first time: OpenMP has a limit for every thread.
+            limiter = _thread_pools().limit(limits=1)
+            if self._count == 0:
+                self._first = limiter
+            self._count += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._count -= 1
+            if self._count == 0:
+                _control_openblas()
+                self._first.restore_original_limits()
+                _control_openblas()
+
+
+def _control_openblas() -> None:
+    """Let any thread set the limits: the last one to leave the context need not be the first one that entered it."""
+    # Since version 3.8, threadpoolctl ignores all threads but the first one.
+    clear = getattr(OpenBLASController, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
+
+
+_BLAS_LIMITS = _BlasLimits()
 
 
 @cache

@@ -1,1 +1,1 @@
-"""Contract suites: requirements on every engine, space, projector and search, also on user-defined ones."""
+"""Contract suites: requirements on every engine, space, projector, search and executor, also on user-defined ones."""
