@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +91,10 @@ class SearchContext(Shared):
     data: SearchData
     vocabulary: Vocabulary
     seed: int
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is derived from them is not sent to other processes.
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @cached_property
     def fit_data(self) -> FitData:
