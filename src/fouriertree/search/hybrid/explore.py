@@ -182,9 +182,7 @@ class Image:
             additions.append(self._packed.terms(chosen))
             n_new += [1] * len(chosen)
             if sums and "add" in self.vocabulary:
-                left, right = self._varied(
-                    best_sums(directions, r32, MANY_PAIRS * sums, self.n_jobs), fresh, sums
-                )
+                left, right = self._varied(best_sums(directions, r32, MANY_PAIRS * sums), fresh, sums)
                 screened += len(fresh) * (len(fresh) - 1) // 2
                 traverses += len(fresh) * (len(fresh) - 1) // 2
                 additions.append(self._packed.terms(np.stack([left, right], axis=1).ravel()))
@@ -193,7 +191,7 @@ class Image:
             pairs_seen = len(self.factors) * (len(self.factors) + 1) // 2
             screened += pairs_seen
             traverses += pairs_seen * (2 + len(q32))
-            pairs = best_products(self.plain32, self.weighted32, r32, q32, MANY_PAIRS * products, self.n_jobs)
+            pairs = best_products(self.plain32, self.weighted32, r32, q32, MANY_PAIRS * products)
             left, right = self._varied(pairs, self.factors, products)
             additions.append(self._packed.terms(left, right))
             n_new += [1] * len(left)
