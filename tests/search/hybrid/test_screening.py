@@ -167,3 +167,72 @@ def test_equal_gains_come_in_the_order_of_the_atoms():
     assert list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)) == list(
         combinations(range(6), 2)
     )
+
+
+def twin(gains, count):
+    """The largest positive gains (m, m) on and above the diagonal, of equal ones the first: (left, right, gain)."""
+    left, right = np.triu_indices(len(gains))
+    flat = gains[left, right]
+    order = np.lexsort((right, left, -flat))
+    order = order[flat[order] > 0.0][:count]
+    return left[order], right[order], flat[order]
+
+
+def assert_same(pairs, expected):
+    for found, wanted in zip((pairs.left, pairs.right, pairs.gain), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def whole_numbers(seed, m, n=8):
+    """Small whole numbers (m, n), of which all products of matrices are exact, so that many gains are equal."""
+    return np.random.default_rng(seed).integers(-2, 3, (m, n)).astype(np.float32)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=seeds, m=st.integers(1, 40), k=st.integers(0, 3), block=st.integers(1, 41), count=st.integers(1, 900)
+)
+def test_products_with_equal_gains_are_chosen_as_by_sorting_all_of_them(seed, m, k, block, count):
+    A, axes = whole_numbers(seed, m), np.eye(8, dtype=np.float32)
+    residual, basis = axes[0], axes[1 : 1 + k]
+    v = A[:, None] * A[None]
+    norms = np.square(v).sum(axis=-1)
+    outside = norms - np.square(v @ basis.T).sum(axis=-1)
+    with np.errstate(all="ignore"):
+        gains = np.where(
+            outside > np.float32(screening.NOVELTY) * norms, np.square(v @ residual) / outside, 0.0
+        )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(screening, "BLOCK", block)
+        patch.setattr(screening, "ROOM", 1)
+        assert_same(best_products(A, A, residual, basis, count), twin(gains, count))
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=seeds, m=st.integers(1, 40), block=st.integers(1, 41), count=st.integers(1, 900))
+def test_sums_with_equal_gains_are_chosen_as_by_sorting_all_of_them(seed, m, block, count):
+    # Quarters: some of the pairs are within the range of cosines.
+    directions, residual = whole_numbers(seed, m, 4) / np.float32(4.0), np.full(4, 0.5, np.float32)
+    cosine, gram = directions @ residual, directions @ directions.T
+    squares, outside = np.square(cosine), 1.0 - np.square(gram)
+    with np.errstate(all="ignore"):
+        gains = (squares[:, None] + squares - 2.0 * gram * np.outer(cosine, cosine)) / outside
+    gains = np.where(outside > np.float32(screening.NOVELTY), gains, 0.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(screening, "BLOCK", block)
+        patch.setattr(screening, "ROOM", 1)
+        assert_same(best_sums(directions, residual, count), twin(gains, count))
+
+
+def test_atoms_that_are_not_finite_gain_nothing():
+    A, roots, residual, basis = problem(8, 12, k=1)
+    A[3], A[7, 0] = np.nan, np.inf
+    pairs = screened_products(A, roots, residual, basis, 100)
+    assert np.isfinite(pairs.gain).all()
+    assert not {3, 7} & {*pairs.left.tolist(), *pairs.right.tolist()}
+
+
+def test_too_many_atoms_for_the_numbers_of_pairs_are_an_error():
+    many = np.zeros((screening.MOST_ELEMENTS + 1, 1), np.float32)
+    with pytest.raises(ValueError, match="at most 65,536 atoms; got 65,537"):
+        best_sums(many, np.ones(1, np.float32), 1)
