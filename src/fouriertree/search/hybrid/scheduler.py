@@ -40,7 +40,7 @@ from fouriertree.search.hybrid.tasks import (
     Linear,
     Outcome,
     Polynomial,
-    RandomTrees,
+    RandomSums,
     Rational,
     SingleIndex,
     Surrogate,
@@ -201,7 +201,7 @@ def _start(state: HybridState) -> HybridState:
         return started(state, [], stage=QUICK, round=0)
     tasks: list[Task] = [Guesses()]
     if context.data.n_features:
-        tasks += [RandomTrees(), Linear()]
+        tasks += [RandomSums(), Linear()]
     if is_univariate_polynomial_possible(context):
         tasks += [Polynomial(t.name) for t in TRANSFORMS if t.allowed(context.vocabulary)]
     return started(state, tasks, round=1)

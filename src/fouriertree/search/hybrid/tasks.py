@@ -14,7 +14,7 @@ from fouriertree.search.hybrid.beam import Beam, Branch, expand
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import Evaluation, Fronts, evaluate
 from fouriertree.search.hybrid.reductions import Reduction, Slopes, reduced_problem, single_index, slopes_of
-from fouriertree.search.hybrid.variation import random_trees, vary
+from fouriertree.search.hybrid.variation import random_sums, vary
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class Guesses:
 
 
 @dataclass(frozen=True)
-class RandomTrees:
-    """A few random trees."""
+class RandomSums:
+    """Sums of a few random trees."""
 
     def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
-        return Outcome(random_trees(context, fronts))
+        return Outcome(random_sums(context, fronts))
 
 
 @dataclass(frozen=True)

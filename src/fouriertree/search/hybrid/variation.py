@@ -12,6 +12,8 @@ from fouriertree.expr import Expression, PrimitiveSet, Programs
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.expr.opcodes import CONST
 from fouriertree.expr.postfix import starts, token_arities
+from fouriertree.expr.vocabulary import ONE
+from fouriertree.projection.forward import forward_selection
 from fouriertree.projection.batches import SumBatch, copied, joined_programs, ranges
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import Cost, Evaluation, Fronts, evaluate, screened
@@ -25,18 +27,25 @@ REMOVED, ADDED, COMBINED = 0.15, 0.3, 0.4
 RANDOM_TREE = 0.5
 #: children of a task, steps of variable projection for all of them, and how many are evaluated
 OFFSPRING, SHORT, EVALUATED = 200, 5, 24
-#: random trees that a search starts from, and steps of variable projection for them
-FIRST_TREES, FIRST_STEPS = 12, 5
+#: random trees that a search starts from, terms of their sums, and steps of variable projection
+FIRST_TREES, FIRST_TERMS, FIRST_STEPS = 16, 4, 4
 #: depth of random trees
 DEPTHS = 1, 3
 #: streams of random numbers of a search, besides its seed
 VARIATION, TREES = 3, 5
 
 
-def random_trees(context: SearchContext, fronts: Fronts) -> Evaluation:
-    """A few small random trees: a first approximation, different for every seed."""
-    trees = _draw(context, [context.seed, TREES], FIRST_TREES)
-    return evaluate(context, [(tree,) for tree in trees if tree.columns], fronts, iterations=FIRST_STEPS)
+def random_sums(context: SearchContext, fronts: Fronts) -> Evaluation:
+    """Sums of a few small random trees, the best next tree added each time: a first approximation."""
+    data = context.data
+    trees = [tree for tree in _draw(context, [context.seed, TREES], FIRST_TREES) if tree.columns]
+    values = np.array([tree.evaluate(data.X) for tree in trees]).reshape(len(trees), data.n_rows)
+    usable = np.flatnonzero(np.isfinite(values).all(axis=1) & (np.ptp(values, axis=1) > 0.0))
+    order = forward_selection(values[usable].T, data.y, data.weights, FIRST_TERMS)
+    chosen = [trees[usable[j]] for j in order]
+    sums = [(ONE, *chosen[: k + 1]) for k in range(len(chosen))]
+    tried = Evaluation(cost=Cost(0, len(trees)))
+    return tried + evaluate(context, sums, fronts, iterations=FIRST_STEPS)
 
 
 def vary(
