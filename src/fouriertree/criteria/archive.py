@@ -115,7 +115,9 @@ class CandidateArchive:
 
     def best_loss(self, complexity: int) -> float:
         """The smallest loss up to a complexity."""
-        return min((known[0].loss for size, known in self.entries.items() if size <= complexity), default=INFINITY)
+        return min(
+            (known[0].loss for size, known in self.entries.items() if size <= complexity), default=INFINITY
+        )
 
     def front(self) -> dict[int, Entry]:
         """The Pareto front by complexity."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
@@ -23,9 +23,10 @@ from fouriertree.fit.stopping import INTERRUPTED, Stop
 from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
 from fouriertree.search import Budget, Hybrid, Observer, RunState, Search, run
-from fouriertree.search.hybrid.hybrid import LAW
+from fouriertree.search.executors import ProcessPool, ordered
+from fouriertree.search.hybrid.search import LAW
 from fouriertree.search.observers import CandidateCollector, Patience, ProgressBar
-from fouriertree.selection.finalize import Equation, Finalizer
+from fouriertree.selection.finalize import Deadline, Equation, Finalizer, finalized
 from fouriertree.selection.linear_baseline import compared_with_linear, full_linear_model, linear_models
 from fouriertree.selection.table import EquationTable, make_table, max_terms_for
 from fouriertree.tolerances import EXACT_SQUARES
@@ -204,7 +205,7 @@ class FitPipeline:
             complexity=config.complexity,
             nesting=config.nesting,
             rounds=ROUNDS if unlimited else None,
-            n_jobs=config.engine.n_threads,
+            executor=config.executor,
         )
 
     # Table ------------------------------------------------------------------------------------------------------
@@ -249,17 +250,29 @@ class FitPipeline:
     ) -> list[Equation]:
         """Candidates as equations, the most promising first, and the others only while there is time."""
         config = self.config
-        finalize = Finalizer(
-            objective, config.primitives, config.complexity, config.names, lambda: self._seconds_late > GRACE
+        executor = config.executor if config.search is None else None
+        if isinstance(executor, ProcessPool) and not executor.ready:
+            executor = None  # a process would start for nothing
+        # A task in another process has a deadline, because it cannot be asked to stop.
+        out_of_time = (lambda: self._seconds_late > GRACE) if executor is None else Deadline(self._deadline)
+        finalizer = Finalizer(
+            replace(objective), config.primitives, config.complexity, config.names, out_of_time
         )
         equations: list[Equation | None] = []
-        for candidate in candidates:
-            late, done = self._seconds_late, len(equations)
-            if (late > GRACE and done > MIN_FINALIZED) or (late > 2.0 * GRACE and done > 1):
-                break
-            equations.append(finalize(candidate, snap))
+        jobs = [(finalizer, candidate, snap) for candidate in candidates]
+        with closing(ordered(finalized, jobs, executor)) as results:
+            for equation in results:
+                equations.append(equation)
+                late, done = self._seconds_late, len(equations)
+                if (late > GRACE and done > MIN_FINALIZED) or (late > 2.0 * GRACE and done > 1):
+                    break
         allows = config.nesting.allows
         return [e for e in equations if e is not None and all(map(allows, e.model.expressions))]
+
+    @property
+    def _deadline(self) -> float:
+        """When refits have to end, by `time.time`."""
+        return time.time() - self._seconds_late + GRACE
 
     @property
     def _seconds_late(self) -> float:

@@ -1,5 +1,6 @@
 """From a candidate to an equation of the table: significant terms, refitted and snapped constants, canonical form."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite, log
@@ -18,6 +19,7 @@ from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.opcodes import USER_OPCODE_START
 from fouriertree.model import Model, sum_of_terms
 from fouriertree.projection.refit import ConstantFit, free_constants, refit_constants
+from fouriertree.search.executors import Shared
 from fouriertree.tolerances import EXACT_SQUARES, ROUNDING
 
 Floats = NDArray[np.float64]
@@ -63,7 +65,17 @@ class Equation:
 
 
 @dataclass(frozen=True)
-class Finalizer:
+class Deadline:
+    """Whether a moment has passed, by `time.time`, which processes share."""
+
+    moment: float
+
+    def __call__(self) -> bool:
+        return time.time() > self.moment
+
+
+@dataclass(frozen=True)
+class Finalizer(Shared):
     """How candidates become equations; when `out_of_time`, constants stay as the search left them."""
 
     objective: Objective
@@ -130,6 +142,12 @@ class Finalizer:
             may_have_pole(final, data.X[:: 1 + data.n_rows // POLE_ROWS]),
             errors,
         )
+
+
+def finalized(job: tuple[Finalizer, Candidate, bool]) -> Equation | None:
+    """The equation of a candidate, as a task."""
+    finalizer, candidate, snap = job
+    return finalizer(candidate, snap)
 
 
 def refitted(

@@ -101,7 +101,12 @@ def factored_polynomial(
 
 
 def _powers(
-    context: SearchContext, transform_name: str, z: Floats, weights: Floats, degrees: Sequence[int], fronts: Fronts
+    context: SearchContext,
+    transform_name: str,
+    z: Floats,
+    weights: Floats,
+    degrees: Sequence[int],
+    fronts: Fronts,
 ) -> Evaluation:
     """Polynomials of some degrees written with powers, without terms of rounding size."""
     data, v = context.data, context.vocabulary
@@ -110,7 +115,8 @@ def _powers(
     models = []
     for terms, fit in zip(sums, fit_constants(sums, data.X, z, weights, iterations=0), strict=True):
         sizes = [
-            abs(c) * float(np.abs(e.evaluate(data.X)).max()) for c, e in zip(fit.coefficients, terms, strict=True)
+            abs(c) * float(np.abs(e.evaluate(data.X)).max())
+            for c, e in zip(fit.coefficients, terms, strict=True)
         ]
         kept = [i for i, size in enumerate(sizes) if size > 1e-9 * max(sizes)]
         coefficients, used = [float(fit.coefficients[i]) for i in kept], [terms[i] for i in kept]

@@ -147,7 +147,9 @@ class Expansion:
     evaluation: Evaluation
 
 
-def expand(context: SearchContext, branch: Branch, beam: Beam | None, steps: int, fronts: Fronts) -> Expansion:
+def expand(
+    context: SearchContext, branch: Branch, beam: Beam | None, steps: int, fronts: Fronts
+) -> Expansion:
     """Expand the most promising starts of a beam, or of a new one; a certain law is the end."""
     problem = transformed_problem(context, branch)
     if problem is None:
@@ -220,16 +222,22 @@ class _Frontier:
         return new
 
     def _promising(self, new: Sequence[Sum]) -> list[Sum]:
-        front = pareto_front(new, lambda s: s.complexity, lambda s: s.loss, lambda s, last: s.loss < BETTER * last.loss)
+        front = pareto_front(
+            new, lambda s: s.complexity, lambda s: s.loss, lambda s, last: s.loss < BETTER * last.loss
+        )
         chosen = {s.form: s for s in (*new[:EVALUATED], *front[::-1][:EVALUATED])}
         if new and len(new[0].expressions) > 2 and new[0].loss < NEARLY_EXACT:
             chosen |= {s.form: s for s in self.problem.pruned(new[0])}
         return list(chosen.values())
 
     def beam(self) -> Beam:
-        starts = tuple(Start(rank, s) for rank, _, s in sorted(self.starts, key=lambda start: start[:2])[:MAX_STARTS])
+        starts = tuple(
+            Start(rank, s) for rank, _, s in sorted(self.starts, key=lambda start: start[:2])[:MAX_STARTS]
+        )
         forms = np.array(list(self._losses), np.uint64)
-        return Beam(starts, forms, np.array(list(self._losses.values())), np.array(sorted(self._started), np.uint64))
+        return Beam(
+            starts, forms, np.array(list(self._losses.values())), np.array(sorted(self._started), np.uint64)
+        )
 
 
 # One transformed target -----------------------------------------------------------------------------------------
@@ -298,7 +306,9 @@ class TransformedProblem:
         self.plain32, self.weighted32 = plain.astype(np.float32), self.units[self.factors].astype(np.float32)
         self._engine = CompiledEngine()
         self._rows = self._engine.prepare(self.X)
-        self._packer = TermPacker(dictionary.functions, self.vocabulary, branch.reduction.variables, self.target)
+        self._packer = TermPacker(
+            dictionary.functions, self.vocabulary, branch.reduction.variables, self.target
+        )
 
     @property
     def n_rows(self) -> int:

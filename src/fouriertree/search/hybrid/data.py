@@ -93,7 +93,9 @@ def search_data(problem: Problem, seed: int, needed: Collection[int] = ()) -> Se
     rng = np.random.default_rng([seed, 1])
     X, y, weights = problem.space.samples()[-1]
     rows = np.sort(rng.permutation(len(y))[:FIT_ROWS]) if len(y) > FIT_ROWS else np.arange(len(y))
-    features = np.union1d(useful_features(X, y, weights, rng), np.array(sorted(needed), np.intp)).astype(np.intp)
+    features = np.union1d(useful_features(X, y, weights, rng), np.array(sorted(needed), np.intp)).astype(
+        np.intp
+    )
     part = X[np.ix_(rows, features)]
     scales = root_mean_squares(part)
     y_scale = float(np.sqrt(np.mean(np.square(y[rows])))) or 1.0

@@ -74,7 +74,13 @@ SPECS = {
         DictionarySpec("modulated ratio", 60, False, 700, False, Breadth(products=0), True, True, 4),
         DictionarySpec("functions", 300, True, 1500),
         DictionarySpec(
-            "plain functions", 300, True, 1500, breadth=Breadth(products=800), first_steps=4, linear_starts=True
+            "plain functions",
+            300,
+            True,
+            1500,
+            breadth=Breadth(products=800),
+            first_steps=4,
+            linear_starts=True,
         ),
         DictionarySpec("many", 800, True, 3000),
     )
@@ -122,7 +128,9 @@ def make_dictionary(
 def _logarithms(V: Floats, v: Vocabulary) -> list[Ranked]:
     if "log" not in v:
         return []
-    return [(0, BasisFunction(single(len(V), i, 1.0), "log"), np.log(u)) for i, u in enumerate(V) if u.min() > 0.0]
+    return [
+        (0, BasisFunction(single(len(V), i, 1.0), "log"), np.log(u)) for i, u in enumerate(V) if u.min() > 0.0
+    ]
 
 
 def _nonlinear(V: Floats, v: Vocabulary, periods: int) -> list[Ranked]:
@@ -195,7 +203,12 @@ class TermPacker:
     def __init__(
         self, functions: tuple[BasisFunction, ...], vocabulary: Vocabulary, variables: tuple[Expression, ...], target: int | None
     ) -> None:  # fmt: skip
-        self.functions, self.vocabulary, self.variables, self.target = functions, vocabulary, variables, target
+        self.functions, self.vocabulary, self.variables, self.target = (
+            functions,
+            vocabulary,
+            variables,
+            target,
+        )
         self._constants = np.array([_constants(f) for f in functions])
         self._is_one = np.array([not (any(a.powers) or a.name or a.times or a.below) for a in functions])
         self._template_of = np.full(len(functions), -1)
@@ -255,7 +268,11 @@ class TermPacker:
 
     def _number(self, function: BasisFunction) -> int:
         # A constant of one is not written.
-        key = (function.form, function.constant == 1.0, function.times is not None and function.times.constant == 1.0)
+        key = (
+            function.form,
+            function.constant == 1.0,
+            function.times is not None and function.times.constant == 1.0,
+        )
         if key not in self._numbers:
             self._numbers[key] = len(self._expressions)
             self._expressions.append(self._expression(_placed(function)))

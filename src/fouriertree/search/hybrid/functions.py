@@ -229,7 +229,11 @@ def _growth(powers: Powers, u: Floats, v: Vocabulary, periods: int) -> Iterator[
             yield 0, BasisFunction(powers, "log"), np.log(u)
         for k in (0.3, 1.0, 3.0):
             if u.min() + k * size > 0.05 * size:
-                yield (0 if k == 1.0 else 1), BasisFunction(powers, "logshift", k * size), np.log(u + k * size)
+                yield (
+                    (0 if k == 1.0 else 1),
+                    BasisFunction(powers, "logshift", k * size),
+                    np.log(u + k * size),
+                )
 
 
 def _shifted(powers: Powers, u: Floats, v: Vocabulary, periods: int) -> Iterator[Ranked]:
@@ -282,7 +286,11 @@ def powers_of_sums(V: Floats, v: Vocabulary, args: Sequence[Powers]) -> Iterator
                 continue
             for p in (-1.0, -2.0, 0.5, -0.5):
                 if (p == int(p) or inner.min() > 0.0) and v.can_raise(p):
-                    yield (2 if abs(ratio) == 1.0 else 3), BasisFunction(args[i], f"sum^{p:g}", k, args[j]), inner**p
+                    yield (
+                        (2 if abs(ratio) == 1.0 else 3),
+                        BasisFunction(args[i], f"sum^{p:g}", k, args[j]),
+                        inner**p,
+                    )
 
 
 def waves_of_sums(V: Floats, v: Vocabulary, periods: int) -> Iterator[Ranked]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from fouriertree.expr.vocabulary import Vocabulary
-from fouriertree.search.hybrid.functions import BasisFunction, nonlinear_functions, function_values, single
+from fouriertree.search.hybrid.functions import BasisFunction, function_values, nonlinear_functions, single
 
 Floats = NDArray[np.float64]
 

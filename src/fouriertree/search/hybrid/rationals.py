@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
 from fouriertree.expr.vocabulary import ONE, Vocabulary
-from fouriertree.search.hybrid.transforms import weighted_sum
 from fouriertree.search.hybrid.evaluation import EXACT
+from fouriertree.search.hybrid.transforms import weighted_sum
 
 Floats = NDArray[np.float64]
 Polynomial = list[tuple[int, float]]
@@ -65,7 +65,9 @@ def rational_functions(u: Floats, z: Floats, weights: Floats, spare: int) -> Ite
     reach = float(np.abs(u).max())
     s = u / reach
     for degree in range(1, min(MAX_DEGREE, len(z) - 1 - spare) + 1):
-        found = [_fitted(s, z, roots, degree - q, q) for q in range(1, min(degree, MAX_DENOMINATOR_DEGREE) + 1)]
+        found = [
+            _fitted(s, z, roots, degree - q, q) for q in range(1, min(degree, MAX_DENOMINATOR_DEGREE) + 1)
+        ]
         worst = NEARLY if degree <= MAX_NEAR_DEGREE else EXACT
         good = [f for f in found if f is not None and f.loss <= worst]
         yield [_in_units(f, reach) for f in good]

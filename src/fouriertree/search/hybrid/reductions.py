@@ -62,7 +62,9 @@ class ReducedProblem:
     scale: Floats  #: values of the factor
 
 
-def reduced_problem(data: SearchData, reduction: Reduction, rows: NDArray[np.intp] | None = None) -> ReducedProblem:
+def reduced_problem(
+    data: SearchData, reduction: Reduction, rows: NDArray[np.intp] | None = None
+) -> ReducedProblem:
     """A reduction of all rows of the data, or of some."""
     chosen = slice(None) if rows is None else rows
     X, y, weights = data.X[chosen], data.y[chosen], data.weights[chosen]

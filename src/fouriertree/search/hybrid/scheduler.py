@@ -353,7 +353,8 @@ def _variations(state: HybridState, count: int) -> list[Task]:
     n = state.context.data.n_rows
     parents = tuple(entry.candidate.expressions for entry in front.values())
     lengths = tuple(
-        float(approximate_length(n, max(entry.loss, EXACT), complexity)) for complexity, entry in front.items()
+        float(approximate_length(n, max(entry.loss, EXACT), complexity))
+        for complexity, entry in front.items()
     )
     return [Vary(state.varied + i, parents, lengths) for i in range(count)]
 

@@ -20,7 +20,7 @@ from fouriertree.search.hybrid.context import HybridOptions, SearchContext
 from fouriertree.search.hybrid.data import search_data
 from fouriertree.search.hybrid.evaluation import FittedCandidate
 from fouriertree.search.hybrid.records import from_plain, to_plain
-from fouriertree.search.hybrid.scheduler import HybridState, merged, next_round
+from fouriertree.search.hybrid.scheduler import REDUCE, HybridState, merged, next_round
 from fouriertree.search.hybrid.tasks import Job, perform
 from fouriertree.search.loop import Accepted, Budget, Event, Progress, Reported
 
@@ -62,6 +62,7 @@ class Hybrid(HybridOptions):
         object.__setattr__(self, "_queue", TaskQueue(self.executor))
 
     _queue: TaskQueue = field(init=False, repr=False, compare=False)
+    _here: TaskQueue = field(init=False, repr=False, compare=False, default_factory=lambda: TaskQueue(None))
 
     def init(self, problem: Problem, seed: int) -> tuple[HybridState, list[Event]]:
         loss = float(problem.space.target @ problem.space.target)
@@ -86,17 +87,15 @@ class Hybrid(HybridOptions):
         with np.errstate(all="ignore"):
             state = next_round(state)
         if state.finished is None:
+            # The first stages are over before a process could start.
+            queue = self._queue if state.stage >= REDUCE else self._here
             task = state.jobs[state.position].task
-            state = merged(state, task, self._queue.result(perform, state.jobs, state.position))
+            state = merged(state, task, queue.result(perform, state.jobs, state.position))
         return replace(state, progress=_counted(state))
 
     def close(self, state: HybridState) -> None:
         """Cancel the tasks that have been submitted; the state can be continued."""
         self._queue.close()
-
-    def interrupt(self) -> None:
-        """Cancel the tasks that have been submitted, and end those that are running."""
-        self._queue.interrupt()
 
     # Checkpoints ----------------------------------------------------------------------------------------------
     def snapshot(self, state: HybridState) -> dict[str, Any]:

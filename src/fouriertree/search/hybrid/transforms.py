@@ -76,7 +76,9 @@ IDENTITY = Transform("t", (), lambda t: t, np.ones_like, False, lambda v, e: e)
 TRANSFORMS = (
     IDENTITY,
     Transform("log t", ("exp",), np.log, lambda t: 1.0 / t, True, lambda v, e: v.apply("exp", e)),
-    Transform("1/t", (), lambda t: 1.0 / t, lambda t: -1.0 / (t * t), False, lambda v, e: v.power(e, -1.0), -1.0),
+    Transform(
+        "1/t", (), lambda t: 1.0 / t, lambda t: -1.0 / (t * t), False, lambda v, e: v.power(e, -1.0), -1.0
+    ),
     _power("t^2", 2.0),
     _power("1/t^2", -2.0),
     _power("sqrt t", 0.5),
@@ -117,7 +119,9 @@ def terms_for_target(
     """
     try:
         factor = (
-            v.monomial([base for base, _ in reduction.factor], [p for _, p in reduction.factor]) if reduction.factor else ONE
+            v.monomial([base for base, _ in reduction.factor], [p for _, p in reduction.factor])
+            if reduction.factor
+            else ONE
         )
         if any(uses(e, target) for e in expressions):
             fraction = _fraction(v, *fraction_parts(coefficients, expressions, target))

@@ -13,8 +13,8 @@ from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.expr.opcodes import CONST
 from fouriertree.expr.postfix import starts, token_arities
 from fouriertree.expr.vocabulary import ONE
-from fouriertree.projection.forward import forward_selection
 from fouriertree.projection.batches import SumBatch, copied, joined_programs, ranges
+from fouriertree.projection.forward import forward_selection
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import Cost, Evaluation, Fronts, evaluate, screened
 
