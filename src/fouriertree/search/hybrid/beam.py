@@ -125,7 +125,7 @@ class Beam:
 
     def merged(self, other: Beam) -> Beam:
         """Both beams as one."""
-        forms, first = np.unique(np.concatenate([self.forms, other.forms]), return_index=True)
+        forms = np.union1d(self.forms, other.forms)
         losses = np.full(len(forms), np.inf)
         for beam in (self, other):
             np.minimum.at(losses, np.searchsorted(forms, beam.forms), beam.losses)
@@ -141,7 +141,7 @@ class Beam:
 
 @dataclass(frozen=True)
 class Expansion:
-    """The beam after some steps, and the candidates for y that they gave; without a beam, there is nothing to search."""
+    """The beam after some steps, and their candidates for y; without a beam, there is nothing to search."""
 
     beam: Beam | None
     evaluation: Evaluation

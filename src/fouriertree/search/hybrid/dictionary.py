@@ -201,7 +201,8 @@ class TermPacker:
     """Token arrays of basis functions and of their products; templates are made when they are first used."""
 
     def __init__(
-        self, functions: tuple[BasisFunction, ...], vocabulary: Vocabulary, variables: tuple[Expression, ...], target: int | None
+        self, functions: tuple[BasisFunction, ...], vocabulary: Vocabulary, variables: tuple[Expression, ...],
+        target: int | None,
     ) -> None:  # fmt: skip
         self.functions, self.vocabulary, self.variables, self.target = (
             functions,

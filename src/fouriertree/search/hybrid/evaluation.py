@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +52,8 @@ class Cost:
 class Fronts:
     """Pareto fronts that a candidate has to improve on."""
 
-    training: FrontLosses = FrontLosses()  #: by the loss on the training rows
-    overall: FrontLosses = FrontLosses()  #: by the loss on training and validation rows
+    training: FrontLosses = field(default_factory=FrontLosses)  #: by the loss on the training rows
+    overall: FrontLosses = field(default_factory=FrontLosses)  #: by the loss on training and validation rows
     best_without_pole: float = 1.0
 
     def lowered(self, found: FittedCandidate) -> Fronts:
@@ -90,7 +90,7 @@ class Evaluation:
 
     found: tuple[FittedCandidate, ...] = ()
     best: float = np.inf
-    cost: Cost = Cost()
+    cost: Cost = field(default_factory=Cost)
 
     def __add__(self, other: Evaluation) -> Evaluation:
         best = min(self.best, other.best)

@@ -7,7 +7,7 @@ of successive halving: more steps for the better half of the branches, and varia
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
 
 import numpy as np
@@ -102,8 +102,8 @@ class HybridState:
     position: int = 0
     pending: tuple[FittedCandidate, ...] = ()
     # What has been found.
-    training: CandidateArchive = CandidateArchive()
-    overall: CandidateArchive = CandidateArchive()
+    training: CandidateArchive = field(default_factory=CandidateArchive)
+    overall: CandidateArchive = field(default_factory=CandidateArchive)
     best_without_pole: float = 1.0
     law: bool = False
     # Reductions so far, the gradient of the last one, and those of the surrogates of the round.
@@ -112,7 +112,7 @@ class HybridState:
     surrogates: tuple[Surrogated, ...] = ()
     branches: tuple[BranchState, ...] = ()
     varied: int = 0  #: variation tasks so far
-    cost: Cost = Cost()
+    cost: Cost = field(default_factory=Cost)
 
     @property
     def fronts(self) -> Fronts:
