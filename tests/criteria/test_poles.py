@@ -6,8 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fouriertree import SymbolicRegressor
-from fouriertree.criteria.poles import may_have_pole
-from fouriertree.expr import parse
+from fouriertree.criteria.poles import NEAR, may_have_pole
+from fouriertree.expr import Expression, PrimitiveSet, parse
+from fouriertree.expr.calculus import filled_in
+from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
+from fouriertree.expr.opcodes import CONST, VAR
 
 X = np.random.default_rng(0).uniform(1.0, 3.0, (200, 2))
 
@@ -43,6 +46,37 @@ def test_expressions_far_from_poles_are_not_flagged(text):
 @given(st.floats(1.02, 2.98))
 def test_a_pole_anywhere_between_the_rows_is_detected(pole):
     assert may_have_pole(parse(f"1/(x0 - {pole!r})"), X)
+
+
+def slow_may_have_pole(expression: Expression) -> bool:
+    """Every part that must avoid zero as an expression of its own."""
+    parts = []
+    for i in np.flatnonzero(expression.op > VAR).tolist():
+        row = expression.primitives.by_opcode(int(expression.op[i]))
+        arguments = [expression.subtree(k) for k in expression.children(i)]
+        last = float(expression.const[i - 1]) if expression.op[i - 1] == CONST else None
+        pole, domain = row.pole, row.domain
+        if pole and (domain is None or domain.only_if) and not pole.protected and pole.may_occur(last, True):
+            parts.append(filled_in(pole.zero, row, arguments))
+        elif domain and domain.lower == 0.0 and domain.may_bind(last):
+            known = arguments[0].primitives
+            if not all(
+                known.by_opcode(code).multiplicative for code in arguments[0].op.tolist() if code > VAR
+            ):
+                parts.append(arguments[0])
+    sizes = [np.abs(part.evaluate(X)) for part in parts]
+    changes = [not (np.all(v > 0.0) or np.all(v < 0.0)) for v in (part.evaluate(X) for part in parts)]
+    return any(changes) or any(size.min() < NEAR * np.median(size) for size in sizes)
+
+
+def test_values_of_all_subtrees_in_one_pass_give_the_same_answer():
+    operators = PrimitiveSet(
+        ["add", "sub", "mul", "div", "inv", "log", "sqrt", "tan", "pow", "square", "exp", "plog"]
+    )
+    drawn = list(RampedHalfAndHalf(3, 7).draw(Grammar(operators, 2), 0, 0, 400))
+    answers = [may_have_pole(e, X) for e in drawn]
+    assert answers == [slow_may_have_pole(e) for e in drawn]
+    assert 50 < sum(answers) < 350
 
 
 def test_units_do_not_matter():

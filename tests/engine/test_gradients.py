@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fouriertree.engine import ReferenceEngine
-from fouriertree.engine.gradients import BLOCK_ROWS, value_and_slopes
+from fouriertree.engine.gradients import BLOCK_ROWS, Gradient, value_and_slopes
 from fouriertree.engine.tape import RECIPES
 from fouriertree.expr import Expression, PrimitiveSet, differentiate, parse
 from fouriertree.expr.catalogue import CATALOGUE
@@ -120,6 +120,19 @@ def test_only_the_chosen_constants_have_a_slope():
         free = np.zeros(len(e), bool)
         free[places[chosen]] = True
         np.testing.assert_array_equal(value_and_slopes(e, X, free)[1], everything[chosen])
+
+
+@pytest.mark.parametrize("n", [5, BLOCK_ROWS + 3])
+@pytest.mark.parametrize("chosen", [[0], [1, 2], []])
+def test_a_tape_that_is_played_again_gives_the_bits_of_a_new_one(n, chosen):
+    e, X = parse("sin(1.3*x0 + exp(0.2*x1))*0.7"), rows(n)
+    free = np.zeros(len(e), bool)
+    free[np.flatnonzero(e.op == CONST)[chosen]] = True
+    gradient = Gradient(e, X).with_free(free)
+    for shift in (0.0, 0.1, -0.3):
+        moved = Expression(e.op, e.arg, e.const + shift * free, e.primitives)
+        for found, expected in zip(gradient.at(moved.const), value_and_slopes(moved, X, free), strict=True):
+            np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("text", ["x0", "2.5", "x0*x1", "sin(x0) + 1"])

@@ -7,6 +7,7 @@ constants.
 Rows are padded to whole vectors as in `CompiledEngine.prepare`: padding repeats the last row with weight 0.
 """
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from .compiled import CompiledEngine
 from .interpreter import operator_address
 from .intrinsics import call_operator
 from .lanes import FLOAT64
-from .tape import FINITE, FIRST_PLACE, LESS, NUMBERS, SLOPE, VALUE, record
+from .tape import FINITE, FIRST_PLACE, LESS, NUMBERS, SLOPE, VALUE, Tape, record
 
 LANES = FLOAT64.lanes
 #: rows per block: the values of dozens of tokens fit into the second-level cache
@@ -84,6 +85,55 @@ def expand(
         play(operator, tape.operations[skipped:], const, columns, root_weights, lo, hi, W, Phi, A)
 
 
+class Gradient:
+    """Values and slopes of one expression on the rows of X, for many choices of its free constants.
+
+    `free` marks tokens; only the constants among them have a slope.
+    """
+
+    free: NDArray[np.bool_]
+    tape: Tape
+    W: NDArray[np.float64]  #: the workspace of the tape
+    played: bool  #: whether the values that depend on no free constant are in the workspace
+
+    def __init__(self, expression: Expression, X: ArrayLike, free: ArrayLike | None = None) -> None:
+        if (expression.op >= USER_OPCODE_START).any():
+            raise ValueError(
+                f"{expression} has a custom operator; only built-in operators have compiled derivatives"
+            )
+        table = np.asarray(X, dtype=np.float64)
+        as_programs([expression], table.shape[1])
+        # Only the features that are used: copying a wide table is slow.
+        used = np.array(expression.columns or (0,))
+        self.rows = CompiledEngine().prepare(table[:, used])
+        self.ones = np.ones(self.rows.columns.shape[1])
+        # A copy: kernels are compiled for writable arrays.
+        self.op = op = expression.op.copy()
+        self.arg = np.where(op == VAR, np.searchsorted(used, expression.arg), expression.arg).astype(np.int32)
+        self._record(np.ones(len(op), np.bool_) if free is None else np.array(free, np.bool_))
+
+    def with_free(self, free: NDArray[np.bool_]) -> "Gradient":
+        """The same expression on the same rows with other free constants."""
+        new = copy(self)
+        new._record(free)
+        return new
+
+    def at(self, const: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Values (n_rows,) and slopes (n_free, n_rows); between calls, only free constants may change."""
+        n_free, n_rows, n_padded = len(self.tape.slot), self.rows.n_rows, len(self.ones)
+        value, slopes = np.empty((1, n_padded)), np.empty((n_free, n_padded))
+        # Without free constants, all operations are fixed ones, the output of the value among them.
+        again, self.played = self.played and n_free > 0, True
+        outputs = self.rows.columns, self.ones, self.W, value, slopes
+        expand(operator_address("float64"), self.tape, again, const.copy(), *outputs)
+        return value[0, :n_rows], slopes[:, :n_rows]
+
+    def _record(self, free: NDArray[np.bool_]) -> None:
+        self.free, self.played = free, False
+        self.tape = record(self.op, self.arg, free, np.zeros(1, np.int64), np.full(1, len(free), np.int64))
+        self.W = workspace(self.tape.n_places, len(self.ones))
+
+
 def value_and_slopes(
     expression: Expression, X: ArrayLike, free: ArrayLike | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -97,22 +147,4 @@ def value_and_slopes(
     array([[ 0.   , -0.208],
            [ 0.54 , -0.416]])
     """
-    if (expression.op >= USER_OPCODE_START).any():
-        raise ValueError(
-            f"{expression} has a custom operator; only built-in operators have compiled derivatives"
-        )
-    table = np.asarray(X, dtype=np.float64)
-    as_programs([expression], table.shape[1])
-    # Only the features that are used: copying a wide table is slow.
-    used = np.array(expression.columns or (0,))
-    rows = CompiledEngine().prepare(table[:, used])
-    chosen = np.ones(len(expression), np.bool_) if free is None else np.array(free, np.bool_)
-    # Copies: kernels are compiled for writable arrays.
-    op, const = expression.op.copy(), expression.const.copy()
-    arg = np.where(op == VAR, np.searchsorted(used, expression.arg), expression.arg).astype(np.int32)
-    tape = record(op, arg, chosen, np.zeros(1, np.int64), np.full(1, len(op), np.int64))
-    n_padded = rows.columns.shape[1]
-    ones, W = np.ones(n_padded), workspace(tape.n_places, n_padded)
-    value, slopes = np.empty((1, n_padded)), np.empty((len(tape.slot), n_padded))
-    expand(operator_address("float64"), tape, False, const, rows.columns, ones, W, value, slopes)
-    return value[0, : rows.n_rows], slopes[:, : rows.n_rows]
+    return Gradient(expression, X, free).at(expression.const)

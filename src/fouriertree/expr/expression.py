@@ -28,7 +28,7 @@ def _methods(operator: str) -> tuple[Callable[[Operand, Operand], "Expression"],
 
     def build(a: Operand, b: Operand) -> Any:
         # Python raises a TypeError with both types if NotImplemented is returned.
-        valid = isinstance(a, Expression | Real) and isinstance(b, Expression | Real)
+        valid = isinstance(a, (Expression, Real)) and isinstance(b, (Expression, Real))
         return Expression.apply(operator, a, b) if valid else NotImplemented
 
     return build, lambda self, other: build(other, self)
@@ -58,7 +58,7 @@ class Expression:
     array([-1.        , -0.57926451])
     """
 
-    __slots__ = ("_bits", "arg", "const", "op", "primitives")
+    __slots__ = ("_bits", "_starts", "arg", "const", "op", "primitives")
     # Then `np.float64(2) * e` calls `__rmul__`.
     __array_ufunc__: Final = None
 
@@ -67,6 +67,7 @@ class Expression:
     const: FloatArray
     primitives: PrimitiveSet
     _bits: tuple[bytes, bytes, bytes]  #: computed at the first comparison
+    _starts: list[int]  #: computed at the first use
 
     def __init__(
         self, op: ArrayLike, arg: ArrayLike, const: ArrayLike, primitives: PrimitiveSet | None = None
@@ -160,7 +161,7 @@ class Expression:
 
     def subtree_start(self, i: int) -> int:
         """First token of the subtree that ends at token i."""
-        return postfix.start_of(self._arities(), self._index(i))
+        return self.starts()[self._index(i)]
 
     def subtree(self, i: int) -> "Expression":
         """The subtree that ends at token i.
@@ -170,28 +171,34 @@ class Expression:
         >>> (Expression.variable(0) + Expression.variable(1) * 2).subtree(3)
         Expression('x1*2.0')
         """
-        return self.part(self.subtree_start(i), self._index(i) + 1)
+        end = self._index(i)
+        return self.part(self.starts()[end], end + 1)
 
     def part(self, start: int, end: int) -> "Expression":
         """The subtree with the tokens start, …, end − 1."""
         some = slice(start, end)
         return self.unchecked(self.op[some], self.arg[some], self.const[some], self.primitives)
 
-    def starts(self) -> list[int]:
+    def starts(self) -> Sequence[int]:
         """First token of every token's subtree."""
-        return postfix.starts(self._arities())
+        if not hasattr(self, "_starts"):
+            object.__setattr__(self, "_starts", postfix.starts(self._arities()))
+        return self._starts
 
     def children(self, i: int) -> tuple[int, ...]:
         """Last tokens of the arguments of token i, first argument first."""
-        arities, end = self._arities(), self._index(i)
+        first, end = self.starts(), self._index(i)
         ends: list[int] = []
-        for _ in range(arities[end]):
-            ends.append(end - 1 if not ends else postfix.start_of(arities, ends[-1]) - 1)
+        start = end
+        while start > first[end]:
+            ends.append(start - 1)
+            start = first[start - 1]
         return tuple(reversed(ends))
 
     def replace(self, i: int, other: "Expression") -> "Expression":
         """This expression with the subtree at token i replaced by `other`."""
-        start, end = self.subtree_start(i), self._index(i) + 1
+        end = self._index(i) + 1
+        start = self.starts()[end - 1]
         return self.unchecked(
             np.concatenate([self.op[:start], other.op, self.op[end:]]),
             np.concatenate([self.arg[:start], other.arg, self.arg[end:]]),
@@ -289,9 +296,10 @@ class Expression:
         return postfix.token_arities(self.op, self.primitives)
 
     def _index(self, i: int) -> int:
-        if not -self.size <= i < self.size:
-            raise IndexError(f"token {i} of an expression with {self.size} tokens")
-        return i % self.size
+        size = len(self.op)
+        if not -size <= i < size:
+            raise IndexError(f"token {i} of an expression with {size} tokens")
+        return i % size
 
     def _key(self) -> tuple[bytes, bytes, bytes]:
         # Bits: 0.0 and -0.0 differ (as 1/x does), and a NaN equals itself for any payload.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fouriertree.expr.catalogue import BY_OPCODE
 from fouriertree.expr.opcodes import CONST, VAR
 
 if TYPE_CHECKING:
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_ARITIES = {CONST: 0, VAR: 0} | {code: row.arity for code, row in BY_OPCODE.items()}
+
 
 def token_arities(op: NDArray[np.int32], primitives: "PrimitiveSet") -> list[int]:
     """Number of arguments of every token: 0 for leaves."""
-    codes: list[int] = op.tolist()
-    known = {code: primitives.by_opcode(code).arity for code in set(codes) - {CONST, VAR}}
-    return [known.get(code, 0) for code in codes]
+    return [_ARITIES[o] if o in _ARITIES else primitives.by_opcode(o).arity for o in op.tolist()]
 
 
 def starts(arities: Sequence[int]) -> list[int]:
@@ -34,16 +35,6 @@ def starts(arities: Sequence[int]) -> list[int]:
             start = first[start - 1]
         first.append(start)
     return first
-
-
-def start_of(arities: Sequence[int], i: int) -> int:
-    """First token of the subtree of token i."""
-    missing = 1
-    for j in range(i, -1, -1):
-        missing += arities[j] - 1
-        if missing == 0:
-            return j
-    raise ValueError(f"token {i} has too few arguments before it")
 
 
 def depth(arities: Sequence[int]) -> int:

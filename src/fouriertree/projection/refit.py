@@ -1,12 +1,13 @@
 """Least-squares refits of the constants of one expression by Gauss–Newton steps from their current values."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fouriertree.engine.gradients import value_and_slopes
+from fouriertree.engine.gradients import Gradient
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST, POW, USER_OPCODE_START
 from fouriertree.tolerances import EXACT_SQUARES
@@ -26,20 +27,25 @@ class ConstantFit:
     """An expression and the rows that its free constants are fitted to."""
 
     expression: Expression
-    X: Floats
+    gradient: Gradient  #: of the expression, on the rows
     y: Floats
     roots: Floats  #: √w
-    free: NDArray[np.bool_]
     length2: float  #: Σ w·y²
 
+    @property
+    def free(self) -> NDArray[np.bool_]:
+        """Which tokens are free constants."""
+        return self.gradient.free
+
+    @cached_property
     def values(self) -> tuple[Floats, Floats]:
         """Weighted residuals (n,) and derivatives by the free constants (p, n)."""
-        predicted, slopes = value_and_slopes(self.expression, self.X, self.free)
+        predicted, slopes = self.gradient.at(self.expression.const)
         return self.roots * (self.y - predicted), self.roots * slopes
 
     def refitted(self) -> tuple[Self, float]:
         """The fit after Gauss–Newton steps that decrease the loss, and the loss relative to Σ w·y²."""
-        best, (residual, slopes) = self, self.values()
+        best, (residual, slopes) = self, self.values
         loss = float(residual @ residual)
         for _ in range(GAUSS_NEWTON_STEPS if self.free.any() else 0):
             step = _solve(slopes, residual)
@@ -48,7 +54,7 @@ class ConstantFit:
             const = best.expression.const.copy()
             const[best.free] += step
             tried = best.with_constants(const)
-            new, new_slopes = tried.values()
+            new, new_slopes = tried.values
             new_loss = float(new @ new)
             if not new_loss < loss:
                 break
@@ -58,7 +64,7 @@ class ConstantFit:
                 break
         return best, loss / self.length2
 
-    @property
+    @cached_property
     def exponents(self) -> set[int]:
         """Tokens of the exponents of powers, which are never snapped to zero."""
         e = self.expression
@@ -68,9 +74,16 @@ class ConstantFit:
         e = self.expression
         return replace(self, expression=Expression.unchecked(e.op, e.arg, const, e.primitives))
 
+    def with_fixed(self, i: int, value: float) -> Self:
+        """The fit with one constant fixed at a value."""
+        const, free = self.expression.const.copy(), self.free.copy()
+        const[i], free[i] = value, False
+        return replace(self.with_constants(const), gradient=self.gradient.with_free(free))
+
+    @cached_property
     def errors(self) -> Floats:
         """Standard errors of the free constants: (p,)."""
-        residual, slopes = self.values()
+        residual, slopes = self.values
         if not np.isfinite(slopes).all():
             return np.full(len(slopes), np.inf)
         degrees_of_freedom = max(1, len(self.y) - len(slopes))
@@ -105,4 +118,6 @@ def refit_constants(
     free, roots = free_constants(expression) if free is None else free, np.sqrt(weights)
     with np.errstate(all="ignore"):
         length2 = float(np.sum(np.square(roots * y))) or 1.0
-        return ConstantFit(expression, X, y, roots, free, length2).refitted()[0].expression
+        return (
+            ConstantFit(expression, Gradient(expression, X, free), y, roots, length2).refitted()[0].expression
+        )

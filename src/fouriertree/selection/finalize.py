@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isfinite, log
 
 import numpy as np
@@ -13,6 +13,7 @@ from fouriertree.criteria.archive import Candidate
 from fouriertree.criteria.code_lengths import ShortConstant
 from fouriertree.criteria.losses import Objective
 from fouriertree.criteria.poles import may_have_pole
+from fouriertree.engine.gradients import Gradient
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.complexity import Complexity
@@ -229,7 +230,7 @@ def _snapped(
     roots, free = np.sqrt(weights), free_constants(expression)
     length2 = float(np.sum(np.square(roots * y))) or 1.0
     with np.errstate(all="ignore"):
-        start = ConstantFit(expression, X, y, roots, free, length2)
+        start = ConstantFit(expression, Gradient(expression, X, free), y, roots, length2)
         fit, loss = start.refitted()
         if not isfinite(loss):
             return start
@@ -247,18 +248,11 @@ def _snapped(
         while not out_of_time() and (choice := _choice(fit, loss, tried, fitted, zero)) is not None:
             i, short, saving = choice
             tried.add(i)
-            new, new_loss = _fixed(fit, i, short.value).refitted()
+            new, new_loss = fit.with_fixed(i, short.value).refitted()
             # The weight is about short constants; a term that is dropped saves all of its length.
             if _length_of_errors(len(y), loss, new_loss) < (weight * saving if short.value else saving):
                 fit, loss = new, new_loss
     return fit
-
-
-def _fixed(fit: ConstantFit, i: int, value: float) -> ConstantFit:
-    """The fit with one constant fixed at a value."""
-    const, free = fit.expression.const.copy(), fit.free.copy()
-    const[i], free[i] = value, False
-    return replace(fit.with_constants(const), free=free)
 
 
 def _length_of_errors(n: int, before: float, after: float) -> float:
@@ -279,7 +273,7 @@ def _choice(
     if not len(positions):
         return None
     best: tuple[int, ShortConstant, float] | None = None
-    for i, error in zip(positions.tolist(), fit.errors().tolist(), strict=True):
+    for i, error in zip(positions.tolist(), fit.errors.tolist(), strict=True):
         value = float(fit.expression.const[i])
         if i in tried or value == 0.0:
             continue
