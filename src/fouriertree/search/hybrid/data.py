@@ -11,8 +11,22 @@ from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
 from fouriertree.expr.canonical import rescaled, split_number
-from fouriertree.expr.opcodes import USER_OPCODE_START, VAR
-from fouriertree.expr.primitives import PrimitiveSet
+from fouriertree.expr.catalogue import Primitive
+from fouriertree.expr.opcodes import (
+    ADD,
+    CONST,
+    CUBE,
+    DIV,
+    INV,
+    MUL,
+    NEG,
+    POW,
+    SQRT,
+    SQUARE,
+    SUB,
+    USER_OPCODE_START,
+    VAR,
+)  # fmt: skip
 from fouriertree.model import addends
 from fouriertree.problems import Problem
 
@@ -64,13 +78,9 @@ class SearchData:
         """Features that are positive on all rows."""
         return frozenset(np.flatnonzero((self.X > 0.0).all(axis=0)).tolist())
 
-    def to_problem(self, term: Expression, primitives: PrimitiveSet) -> Expression:
+    def to_problem(self, term: Expression) -> Expression:
         """A term over these features as one over the problem's, without a constant factor."""
-        scales = np.ones(self.n_problem_features)
-        scales[self.features] = self.scales
-        positive = frozenset(self.features[sorted(self.positive)].tolist())
-        moved = rescaled(renamed(term, self.features), scales.tolist(), primitives, positive)
-        return split_number(moved, primitives, positive)[1]
+        return rescaled_term(term, self.features, 1.0 / self.scales)
 
     def from_problem(self, formula: Expression) -> tuple[Expression, ...]:
         """The addends of a formula over the problem's features as terms over these."""
@@ -78,6 +88,70 @@ class SearchData:
         places[self.features] = np.arange(self.n_features)
         moved = rescaled(renamed(formula, places), (1.0 / self.scales).tolist())
         return tuple(split_number(part)[1] for _, part in addends(moved))
+
+
+#: operators f with f(c·a) = f(c)·f(a) for c > 0, and with f(c·a, d·b) = f(c, d)·f(a, b)
+_MULTIPLICATIVE = {
+    NEG: lambda c: c, INV: lambda c: 1.0 / c, SQRT: np.sqrt, SQUARE: np.square, CUBE: lambda c: c**3,
+    MUL: lambda c, d: c * d, DIV: lambda c, d: c / d,
+}  # fmt: skip
+
+
+def rescaled_term(term: Expression, features: NDArray[np.intp], scales: Floats) -> Expression:
+    """c·term with scales[i]·x_features[i] in place of feature i, for some c > 0.
+
+    Factors of products and quotients are moved out of them, and into constants elsewhere.
+
+    >>> from fouriertree.expr import parse
+    >>> str(rescaled_term(parse("x0*x1/(x0 + 2) + 1"), np.array([0, 2]), np.array([4.0, 10.0])))
+    'x0*x2/(x0 + 0.5) + 0.1'
+    """
+    stack: list[tuple[Expression, float]] = []  # expressions with a positive factor that they lack
+    for code, arg, const in zip(term.op.tolist(), term.arg.tolist(), term.const.tolist(), strict=True):
+        if code == CONST:
+            stack.append((Expression.constant(const), 1.0))
+        elif code == VAR:
+            stack.append((Expression.variable(int(features[arg])), float(scales[arg])))
+        else:
+            row = term.primitives.by_opcode(code)
+            parts, factors = zip(*stack[-row.arity :], strict=True)
+            del stack[-row.arity :]
+            stack.append(_rescaled(row, code, parts, factors))
+    return stack[0][0]
+
+
+def _rescaled(
+    row: Primitive, code: int, parts: tuple[Expression, ...], factors: tuple[float, ...]
+) -> tuple[Expression, float]:
+    """An operator applied to factors[i]·parts[i], as an expression and a positive factor."""
+    if code in _MULTIPLICATIVE:
+        return Expression.apply(row, *parts), float(_MULTIPLICATIVE[code](*factors))
+    if code == POW and parts[1].op[-1] == CONST:
+        return Expression.apply(row, *parts), factors[0] ** float(parts[1].const[-1])
+    if code in (ADD, SUB):
+        # A factor that no constant can absorb becomes that of the whole.
+        common = next((f for part, f in zip(parts, factors, strict=True) if not _absorbs(part)), 1.0)
+        scaled = [_times(part, factor / common) for part, factor in zip(parts, factors, strict=True)]
+        return Expression.apply(row, *scaled), common
+    return Expression.apply(row, *(_times(part, factor) for part, factor in zip(parts, factors, strict=True))), 1.0
+
+
+def _times(part: Expression, factor: float) -> Expression:
+    """factor·part, with the factor in a constant of the product if there is one."""
+    if factor == 1.0:
+        return part
+    if _absorbs(part):
+        const = part.const.copy()
+        const[0] *= factor
+        return Expression.unchecked(part.op, part.arg, const, part.primitives)
+    return Expression.constant(factor) * part
+
+
+def _absorbs(part: Expression) -> bool:
+    """Whether an expression is a constant, or begins with a constant factor."""
+    if part.op[0] != CONST:
+        return False
+    return len(part) == 1 or bool(part.op[-1] == MUL and part.subtree_start(len(part) - 2) == 1)
 
 
 def renamed(expression: Expression, features: NDArray[np.intp]) -> Expression:
@@ -99,8 +173,9 @@ def search_data(problem: Problem, seed: int, needed: Collection[int] = ()) -> Se
     part = X[np.ix_(rows, features)]
     scales = root_mean_squares(part)
     y_scale = float(np.sqrt(np.mean(np.square(y[rows])))) or 1.0
-    if (problem.grammar.primitives.opcodes >= USER_OPCODE_START).any():
-        # Constants inside custom operators are not fitted, so their arguments keep their units.
+    primitives = problem.grammar.primitives
+    if (primitives.opcodes >= USER_OPCODE_START).any() or "mul" not in primitives:
+        # Constants inside custom operators are not fitted, and without products there are no units.
         scales[:] = 1.0
     order = canonical_order(part / scales)
     features, scales = features[order], scales[order]

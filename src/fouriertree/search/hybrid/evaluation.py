@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fouriertree.criteria.archive import NEAR, FrontLosses
+from fouriertree.criteria.archive import KEPT, NEAR, FrontLosses
 from fouriertree.criteria.code_lengths import approximate_length
 from fouriertree.criteria.poles import POLE_LOSS_RATIO, may_have_pole
 from fouriertree.expr import Expression
@@ -33,8 +33,10 @@ NEARLY_LINEAR = 1e-3
 VALIDATION_RATIO = 1e3
 #: rows beyond the number of constants that make an exact fit certain without a validation set; at least twice as many
 SPARE_ROWS = 4
-#: simplification shortens a sum to this share of its complexity at most, in a rough estimate
-SHORTENED = 0.7
+#: the canonical form of a sum is rarely shorter than this share of its complexity
+SHORTENED = 0.74
+#: relative difference of losses below which two candidates count as the same function
+SAME_LOSS = 1e-9
 
 
 @dataclass(frozen=True)
@@ -50,24 +52,36 @@ class Cost:
 
 @dataclass(frozen=True)
 class Fronts:
-    """Pareto fronts that a candidate has to improve on."""
+    """What a candidate has to improve on to join the archive."""
 
     training: FrontLosses = field(default_factory=FrontLosses)  #: by the loss on the training rows
     overall: FrontLosses = field(default_factory=FrontLosses)  #: by the loss on training and validation rows
+    entries: tuple[tuple[int, tuple[float, ...]], ...] = ()  #: training losses of the entries of every complexity
     best_without_pole: float = 1.0
 
     def lowered(self, found: FittedCandidate) -> Fronts:
         """With another candidate."""
+        entries = dict(self.entries)
+        entries[found.complexity] = tuple(sorted([*entries.get(found.complexity, ()), found.loss])[:KEPT])
         return Fronts(
             self.training.lowered(found.complexity, found.loss),
             self.overall.lowered(found.complexity, found.overall_loss),
+            tuple(entries.items()),
             self.best_without_pole if found.pole else min(self.best_without_pole, found.loss),
         )
 
-    def admit(self, loss: float, complexity: float, pole: bool) -> bool:
-        """Whether a candidate may be near the front, and has no pole or explains so much that it belongs to the law."""
+    def may_admit(self, loss: float, complexity: float) -> bool:
+        """Whether a candidate of at least this complexity may join: it is near the front, and not in the archive."""
         near = loss < NEAR * self.training.best(complexity - 1) or loss < self.overall.best(complexity)
-        return near and (not pole or loss <= POLE_LOSS_RATIO * self.best_without_pole)
+        return near and not any(abs(loss - known) <= SAME_LOSS * loss for _, losses in self.entries for known in losses)
+
+    def admit(self, loss: float, complexity: int, pole: bool, overall_loss: float) -> bool:
+        """Whether a candidate would join: it has no pole, or explains so much that the pole belongs to the law."""
+        if pole and loss > POLE_LOSS_RATIO * self.best_without_pole:
+            return False
+        known = dict(self.entries).get(complexity, ())
+        near = loss < NEAR * self.training.best(complexity - 1)
+        return (near and (len(known) < KEPT or loss < known[-1])) or overall_loss < self.overall.best(complexity)
 
 
 @dataclass(frozen=True)
@@ -167,19 +181,19 @@ def _completed(
     """The candidate with its complexity as it would be written, if it may join the archive."""
     data, options, exact = context.data, context.options, loss <= context.exact
     # Canonical forms take a millisecond, so that most candidates are rejected without one.
-    if not exact and not fronts.admit(loss, SHORTENED * complexity, False):
+    if not exact and not fronts.may_admit(loss, SHORTENED * complexity):
         return None
     terms, coefficients = tuple(fit.expressions), tuple(fit.coefficients.tolist())
     whole = canonical(sum_of_terms(coefficients, terms), None, data.positive)
     complexity = options.complexity(whole)
-    if complexity > options.max_complexity or not (exact or fronts.admit(loss, complexity, False)):
+    if complexity > options.max_complexity or not (exact or fronts.admit(loss, complexity, False, loss)):
         return None
     pole = any(may_have_pole(e, data.X) for e in terms)
-    if not exact and not fronts.admit(loss, complexity, pole):
-        return None
     validation = _validation_loss(context, coefficients, terms)
     overall = np.inf if pole or validation is None else loss + validation
-    expressions = tuple(data.to_problem(term, context.vocabulary.primitives) for term in terms)
+    if not exact and not fronts.admit(loss, complexity, pole, overall):
+        return None
+    expressions = tuple(data.to_problem(term) for term in terms)
     law = exact and _is_certain(context, terms, validation)
     return FittedCandidate(coefficients, terms, expressions, complexity, loss, overall, pole, law)
 

@@ -116,7 +116,13 @@ class HybridState:
 
     @property
     def fronts(self) -> Fronts:
-        return Fronts(self.training.front_losses(), self.overall.front_losses(), self.best_without_pole)
+        entries = tuple(
+            (complexity, tuple(entry.loss for entry in known))
+            for complexity, known in self.training.entries.items()
+        )
+        return Fronts(
+            self.training.front_losses(), self.overall.front_losses(), entries, self.best_without_pole
+        )
 
 
 def started(state: HybridState, tasks: Sequence[Task], **changes: object) -> HybridState:

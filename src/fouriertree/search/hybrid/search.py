@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.criteria.archive import Candidate, CandidateArchive
+from fouriertree.criteria.poles import POLE_LOSS_RATIO
 from fouriertree.expr import Expression
 from fouriertree.expr.vocabulary import Vocabulary
 from fouriertree.problems import Problem
@@ -151,7 +152,8 @@ def _with_candidate(state: HybridState, found: FittedCandidate) -> tuple[HybridS
     """The state with a candidate in its archives, and whether it has joined one."""
     near = state.training.accepts(found.complexity, found.loss)
     better = found.overall_loss < state.overall.best_loss(found.complexity)
-    if not (near or better or found.is_law) or not state.fronts.admit(found.loss, np.inf, found.pole):
+    pole_is_doubtful = found.pole and found.loss > POLE_LOSS_RATIO * state.best_without_pole
+    if not found.is_law and (pole_is_doubtful or not (near or better)):
         return state, False
     candidate = Candidate(found.coefficients, found.terms)
     training, overall, least = state.training, state.overall, state.best_without_pole
