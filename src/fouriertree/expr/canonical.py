@@ -29,6 +29,7 @@ Codes = frozenset[int]
 _COMPLEXITIES = {row.opcode: row.complexity for row in BY_OPCODE.values()}
 #: operators that determine which rules apply
 _DECISIVE = frozenset((op.ABS, op.SQRT, op.POW))
+_LOG_AND_SQRT = frozenset((op.LOG, op.SQRT))
 #: with at most this many bases, recursion is not too deep
 _SHALLOW = 40
 #: passes at most: joined roots may allow further simplifications
@@ -178,7 +179,8 @@ class _Canonicalizer:
             piece = found
             # Once a root is moved out of a logarithm, the logarithm of a product may split; exp of a constant is one.
             folds = (b == op.EXP and isinstance(a, float) and isinstance(b, int) for a, b in pairwise(piece))
-            if not (writer.regrouped or {op.LOG, op.SQRT} <= self.allowed or any(folds)):
+            again = writer.regrouped or self.allowed >= _LOG_AND_SQRT
+            if not (again or (op.EXP in self.allowed and any(folds))):
                 break
         return piece
 
@@ -222,13 +224,13 @@ class _Canonicalizer:
                 stack.append((checked(token), ()) if token else ZERO)
             elif token < 0:
                 stack.append(algebra.feature(~token))
+            elif token in _ARITHMETIC:
+                b = stack.pop()
+                stack[-1] = _ARITHMETIC[token](algebra, stack[-1], b)
             elif token in _EXPONENTS:
                 stack[-1] = algebra.power(stack[-1], _EXPONENTS[token])
             elif token == op.NEG:
                 stack[-1] = scaled(stack[-1], -1.0)
-            elif token in _ARITHMETIC:
-                b = stack.pop()
-                stack[-1] = _ARITHMETIC[token](algebra, stack[-1], b)
             else:
                 row = self.primitives.by_opcode(token)
                 stack[-row.arity :] = [algebra.apply(row, stack[-row.arity :])]

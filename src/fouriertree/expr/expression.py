@@ -324,7 +324,7 @@ def tokens_of(expression: Expression) -> Piece:
 
 def from_tokens(tokens: Piece, primitives: PrimitiveSet) -> Expression:
     """The expression of tokens that are a valid program."""
-    op = [CONST if isinstance(token, float) else VAR if token < 0 else token for token in tokens]
-    arg = [~token if isinstance(token, int) and token < 0 else 0 for token in tokens]
-    const = [token if isinstance(token, float) else 0.0 for token in tokens]
+    op = [CONST if type(token) is float else VAR if token < 0 else token for token in tokens]
+    arg = [~int(token) if o == VAR else 0 for o, token in zip(op, tokens, strict=True)]
+    const = [token if o == CONST else 0.0 for o, token in zip(op, tokens, strict=True)]
     return Expression.unchecked(np.array(op, np.int32), np.array(arg, np.int32), np.array(const), primitives)

@@ -11,9 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.compiling import kernel
+from fouriertree.expr.catalogue import BY_OPCODE
 from fouriertree.expr.expression import Expression
 from fouriertree.expr.opcodes import USER_OPCODE_START, VAR
+from fouriertree.expr.postfix import token_arities
 from fouriertree.expr.primitives import PrimitiveSet
+
+_NO_INTEGERS, _NO_FLOATS = np.zeros(0, np.int32), np.zeros(0)
+_ARITIES = np.zeros(max(BY_OPCODE) + 1, np.int8)
+for _code, _row in BY_OPCODE.items():
+    _ARITIES[_code] = _row.arity
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,17 +45,14 @@ class Programs:
     @classmethod
     def pack(cls, expressions: Sequence[Expression]) -> Programs:
         """A batch of expressions."""
-        empty = np.zeros(0, np.int32)
-        op = np.concatenate([empty, *(e.op for e in expressions)]).astype(np.int32)
-        arg = np.concatenate([empty, *(e.arg for e in expressions)]).astype(np.int32)
-        const = np.concatenate([np.zeros(0), *(e.const for e in expressions)])
-        count = np.array([len(e) for e in expressions], np.int64)
-        start = np.cumsum(count) - count
+        op = np.concatenate([_NO_INTEGERS, *[e.op for e in expressions]], dtype=np.int32)
+        arg = np.concatenate([_NO_INTEGERS, *[e.arg for e in expressions]], dtype=np.int32)
+        const = np.concatenate([_NO_FLOATS, *[e.const for e in expressions]])
+        count = np.array([len(e.op) for e in expressions], np.int64)
+        start = count.cumsum() - count
         sets = {id(e.primitives): e.primitives for e in expressions}
         primitives = reduce(PrimitiveSet.union, sets.values(), PrimitiveSet.catalogue())
-        kinds, inverse = np.unique(op, return_inverse=True)
-        arities = np.array([0 if k <= VAR else primitives.by_opcode(int(k)).arity for k in kinds], np.int8)
-        height = int(_highest(arities[inverse], start, count))
+        height = int(_highest(_arities(op, primitives), start, count))
         n_columns = int(arg[op == VAR].max(initial=-1)) + 1
         return cls(op, arg, const, start, count, height, n_columns, primitives)
 
@@ -75,6 +79,13 @@ class Programs:
     def user_opcodes(self) -> NDArray[np.int32]:
         """Opcodes of custom operators in the batch."""
         return np.unique(self.op[self.op >= USER_OPCODE_START])
+
+
+def _arities(op: NDArray[np.int32], primitives: PrimitiveSet) -> NDArray[np.int8]:
+    """Number of arguments of every token."""
+    if op.max(initial=0) < len(_ARITIES):
+        return _ARITIES[op]
+    return np.array(token_arities(op, primitives), np.int8)
 
 
 @kernel

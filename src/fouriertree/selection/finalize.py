@@ -1,7 +1,7 @@
 """From a candidate to an equation of the table: significant terms, refitted and snapped constants, canonical form."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from math import isfinite, log
 
@@ -245,13 +245,15 @@ def _snapped(
         linear = code_lengths.constants_of_linear_terms(fit.expression)
         zero = [feature if i in linear else term for i in range(expression.size)]
         tried: set[int] = set()
-        while not out_of_time() and (choice := _choice(fit, loss, tried, fitted, zero)) is not None:
+        options = _options(fit, loss, fitted, zero)
+        while not out_of_time() and (choice := _choice(options, tried)) is not None:
             i, short, saving = choice
             tried.add(i)
             new, new_loss = fit.with_fixed(i, short.value).refitted()
             # The weight is about short constants; a term that is dropped saves all of its length.
             if _length_of_errors(len(y), loss, new_loss) < (weight * saving if short.value else saving):
                 fit, loss = new, new_loss
+                options = _options(fit, loss, fitted, zero)
     return fit
 
 
@@ -262,28 +264,39 @@ def _length_of_errors(n: int, before: float, after: float) -> float:
     return 0.5 * n * (log(max(after, EXACT_SQUARES)) - log(max(before, EXACT_SQUARES)))
 
 
-def _choice(
-    fit: ConstantFit, loss: float, tried: set[int], fitted: float, zero: Sequence[float]
-) -> tuple[int, ShortConstant, float] | None:
-    """The constant with the largest saving, the short one for it, and the nats that it saves.
+#: a constant, the short one for it, and the nats that it saves
+Option = tuple[int, ShortConstant, float]
+
+
+def _choice(options: Sequence[Option], tried: Container[int]) -> Option | None:
+    """The first zero among the options that have not been tried, or else the one with the largest saving."""
+    best: Option | None = None
+    for option in options:
+        i, short, saving = option
+        if i in tried:
+            continue
+        if short.value == 0.0:
+            return option
+        if best is None or saving > best[2]:
+            best = option
+    return best
+
+
+def _options(fit: ConstantFit, loss: float, fitted: float, zero: Sequence[float]) -> list[Option]:
+    """Short constants for the free ones, in their order.
 
     `fitted` is the code length of a fitted constant, `zero` what a zero in place of each token saves.
     """
-    positions = np.flatnonzero(fit.free)
-    if not len(positions):
-        return None
-    best: tuple[int, ShortConstant, float] | None = None
-    for i, error in zip(positions.tolist(), fit.errors.tolist(), strict=True):
+    positions = np.flatnonzero(fit.free).tolist()
+    options: list[Option] = []
+    for i, error in zip(positions, fit.errors.tolist() if positions else (), strict=True):
         value = float(fit.expression.const[i])
-        if i in tried or value == 0.0:
-            continue
         tolerance = max(STANDARD_ERRORS * error, EXACT_MOVE * abs(value) if loss < EXACT_SQUARES else 0.0)
-        if not isfinite(tolerance):
+        if value == 0.0 or not isfinite(tolerance):
             continue
         if abs(value) <= tolerance and i not in fit.exponents:
-            return i, ShortConstant(0.0, 0.0), zero[i]
-        for short in code_lengths.short_constants(value, tolerance):
-            saving = fitted - short.length
-            if saving > 0.0 and (best is None or saving > best[2]):
-                best = i, short, saving
-    return best
+            options.append((i, ShortConstant(0.0, 0.0), zero[i]))
+            continue
+        shorts = code_lengths.short_constants(value, tolerance)
+        options += [(i, short, fitted - short.length) for short in shorts if fitted - short.length > 0.0]
+    return options

@@ -59,10 +59,10 @@ class Algebra(Bases):
         total = dict(self.terms(a))
         for key, (c, factors) in self.terms(b).items():
             c *= sign
-            old = total.get(key)
-            if old is None:
+            if key not in total:
                 total[key] = (c, factors)
                 continue
+            old = total[key]
             both = old[0] + c
             # 0.1 + 0.2 − 0.3 is a rounding error.
             if abs(both) <= _ROUNDING * abs(c):
@@ -74,25 +74,25 @@ class Algebra(Bases):
         return next(iter(total.values()), ZERO)
 
     def terms(self, value: Value) -> Sum:
-        coefficient, body = self.with_sum(value)
+        coefficient, body = value = self.with_sum(value)
         if not isinstance(body, dict):
-            return {in_order(body): (coefficient, body)}
+            return {in_order(body): value}  # type: ignore[dict-item]
         if coefficient == 1.0:
             return body
         return {key: (checked(coefficient * c), f) for key, (c, f) in body.items()}
 
     def with_sum(self, value: Value) -> Value:
         """coefficient·base as coefficient·sum, if the base is a sum."""
-        coefficient, body = value
+        body = value[1]
         if len(body) != 1 or isinstance(body, dict):
             return value
-        [(i, p)] = body
-        return (coefficient, self.parts[i]) if p == 1.0 and self.kinds[i] == ADD else value
+        i, p = body[0]
+        return (value[0], self.parts[i]) if p == 1.0 and self.kinds[i] == ADD else value
 
     def expanded(self, value: Value) -> Value:
         """A value as a whole expression: the coefficient of a sum is multiplied into its terms."""
-        coefficient, body = self.with_sum(value)
-        return (1.0, self.terms(value)) if isinstance(body, dict) else (coefficient, body)
+        coefficient, body = value = self.with_sum(value)
+        return (1.0, self.terms(value)) if isinstance(body, dict) and coefficient != 1.0 else value
 
     def opposite(self, value: Value) -> Value:
         return self.expanded(scaled(value, -1.0))
@@ -131,30 +131,34 @@ class Algebra(Bases):
         return (checked(coefficient * r), ((base, 1.0),))
 
     def multiply(self, a: Value, b: Value) -> Value:
-        if not a[1]:
-            return scaled(b, a[0])
-        if not b[1]:
-            return scaled(a, b[0])
-        (ca, fa), (cb, fb) = self.product(a), self.product(b)
+        (ca, fa), (cb, fb) = a, b
+        if not fa:
+            return scaled(b, ca)
+        if not fb:
+            return scaled(a, cb)
+        if isinstance(fa, dict):
+            ca, fa = self.product(a)
+        if isinstance(fb, dict):
+            cb, fb = self.product(b)
         return self.gathered(checked(ca * cb), fa + fb)
 
     def gathered(self, coefficient: float, factors: Factors) -> Value:
         """coefficient · Π base^power, equal bases collected."""
-        powers: dict[int, float] = {}
-        volatile = False
+        powers = dict(factors)
+        if len(powers) < len(factors):
+            powers = {}
+            for i, p in factors:
+                power = powers.get(i, 0.0) + p
+                if power:
+                    powers[i] = power
+                else:
+                    powers.pop(i, None)
+            factors = tuple(powers.items())
         kinds = self.kinds
-        for i, p in factors:
-            old = powers.get(i)
-            if old is None:
-                powers[i] = p
-            elif old + p:
-                powers[i] = old + p
-            else:
-                del powers[i]
-            volatile = volatile or kinds[i] in _VOLATILE
-        if volatile:
-            return self._without_volatile(coefficient, powers)
-        return (coefficient, tuple(powers.items()))
+        for i in powers:
+            if kinds[i] in _VOLATILE:
+                return self._without_volatile(coefficient, powers)
+        return (coefficient, factors)
 
     def _without_volatile(self, coefficient: float, powers: dict[int, float]) -> Value:
         """The product with one exponential, |b|² and sqrt(b)² simplified, and b²·|b| as |b|³."""

@@ -36,7 +36,7 @@ class NoNormalForm(Exception):  # noqa: N818 (not an error: such an expression i
 class Bases:
     """The bases of one expression, and what is known of their signs."""
 
-    __slots__ = ("ids", "kinds", "originals", "parts", "positive", "scaled_logs", "signs")
+    __slots__ = ("features", "ids", "kinds", "originals", "parts", "positive", "scaled_logs", "signs")
 
     def __init__(self, positive: Container[int]) -> None:
         self.positive = positive
@@ -44,6 +44,7 @@ class Bases:
         self.parts: list[Any] = []  # the feature, the sum, the monomial, or the tuple of arguments
         self.signs: list[int] = []
         self.ids: dict[Any, int] = {}
+        self.features: dict[int, Monomial] = {}
         self.originals: dict[int, tuple[float, Sum]] = {}  # of sums: (r, r·sum), the original
         self.scaled_logs = False  # whether there is a log(c·b), which could be split
 
@@ -61,7 +62,10 @@ class Bases:
         return base
 
     def feature(self, i: int) -> Monomial:
-        return (1.0, ((self.known((VAR, i), VAR, i, POSITIVE if i in self.positive else UNKNOWN), 1.0),))
+        if i not in self.features:
+            base = self.new(VAR, i, POSITIVE if i in self.positive else UNKNOWN)
+            self.features[i] = (1.0, ((base, 1.0),))
+        return self.features[i]
 
     def opaque(self, code: int, *arguments: Value) -> Monomial:
         """A function of values without a rule; sums among the values have no coefficient."""
@@ -108,8 +112,13 @@ class Bases:
         if coefficient <= 0.0:
             return UNKNOWN
         if isinstance(body, dict):
-            signs = [self.sign(term) for term in body.values()]
-            return max(signs) if min(signs) else UNKNOWN
+            known = UNKNOWN
+            for term in body.values():
+                sign = self.sign(term)
+                if not sign:
+                    return UNKNOWN
+                known = max(known, sign)
+            return known
         return min([self.factor_sign(i, p) for i, p in body], default=POSITIVE)
 
     def factor_sign(self, i: int, p: float) -> int:

@@ -29,19 +29,31 @@ _LONGEST_PRODUCT = 16
 _FINEST = 64.0
 #: rounding error of a coefficient that was multiplied into a sum and factored out again
 _ROUNDING = 4e-15
+#: bases that are sums or may contain one as a factor
+_WITH_SUMS = frozenset((ADD, MUL, ABS))
 _UNARY_POWERS: dict[int | float, float] = {SQUARE: 2.0, CUBE: 3.0, SQRT: 0.5}
 
 
 class Writer:
     """Writes values of an algebra as tokens."""
 
-    __slots__ = ("algebra", "allowed", "complexities", "regrouped", "written")
+    __slots__ = (
+        "algebra",
+        "allowed",
+        "complexities",
+        "moves_exponentials",
+        "products",
+        "regrouped",
+        "written",
+    )
 
     def __init__(self, algebra: Algebra, allowed: Container[int], complexities: Mapping[int, int]) -> None:
         self.algebra = algebra
         self.allowed = allowed
         self.complexities = complexities
+        self.moves_exponentials = EXP in allowed and DIV in allowed
         self.written: dict[int, Piece] = {}
+        self.products: dict[Factors, Piece] = {}  # without their coefficients, which are written first
         # Whether roots were joined or differences negated: another pass may collect them with others.
         self.regrouped = False
 
@@ -83,6 +95,18 @@ class Writer:
 
     def _terms(self, total: Sum) -> list[Monomial]:
         """Terms as they are written: grouped by the size of the coefficient, and the constant last."""
+        sizes = [abs(term[0]) for key, term in total.items() if key]
+        terms = list(total.values()) if len(set(sizes)) == len(sizes) else self._grouped(total)
+        if () in total:
+            terms.remove(total[()])
+            terms.append(total[()])
+        # Without subtraction, a minus sign is moved to where it adds no token.
+        if SUB not in self.allowed:
+            terms = [self.negated_inside(*term) if term[0] < 0.0 else term for term in terms]
+        return terms
+
+    def _grouped(self, total: Sum) -> list[Monomial]:
+        """2·a + 2·b as 2·(a + b)."""
         groups: dict[float, list[Factors]] = {}
         for key, term in total.items():
             if key:
@@ -93,15 +117,8 @@ class Writer:
             if not key or len(together) < 2 or abs(term[0]) == 1.0:
                 terms.append(term)
             elif key == together[0]:
-                # 2·a + 2·b as 2·(a + b)
                 size, bare = factored({k: total[k] for k in together})
                 terms.append((size, ((self.algebra.new(ADD, bare), 1.0),)))
-        if () in total:
-            terms.remove(total[()])
-            terms.append(total[()])
-        # Without subtraction, a minus sign is moved to where it adds no token.
-        if SUB not in self.allowed:
-            terms = [self.negated_inside(*term) if term[0] < 0.0 else term for term in terms]
         return terms
 
     def _first(self, terms: list[Monomial]) -> tuple[int, Piece]:
@@ -136,10 +153,11 @@ class Writer:
 
     def _absorbed(self, c: float, factors: Factors) -> Monomial:
         """The product with its coefficient multiplied into a sum, if that makes a coefficient of the sum ±1."""
-        methods = {ADD: self._with_size, MUL: self._with_size_inside, ABS: self._with_size_inside}
+        kinds = self.algebra.kinds
         for k, (i, p) in enumerate(factors):
-            method = methods.get(self.algebra.kinds[i])
-            found = method(i, abs(c), p) if method else None
+            kind, found = kinds[i], None
+            if kind in _WITH_SUMS:
+                found = (self._with_size if kind == ADD else self._with_size_inside)(i, abs(c), p)
             if found is not None:
                 return (1.0 if c > 0.0 else -1.0, exchanged(factors, k, found))
         return c, factors
@@ -179,7 +197,10 @@ class Writer:
 
     def pieces(self, factors: Factors) -> list[tuple[Piece, bool]]:
         """Factors of the numerator (True) and the denominator (False); equal powers share one operator."""
-        if {abs(p) for _, p in factors} <= {1.0}:
+        for _, p in factors:
+            if p != 1.0 and p != -1.0:
+                break
+        else:
             return [(self.base(i), p > 0.0) for i, p in factors]
         whole: list[Member] = []
         roots: dict[float, list[Member]] = {}
@@ -294,16 +315,32 @@ class Writer:
 
     def fraction(self, c: float, factors: Factors) -> tuple[Piece, bool]:
         """c·Π base^power; True if a minus sign is still missing, since there is no coefficient."""
+        if abs(c) == 1.0:
+            return self._without_coefficient(c, factors)
+        product = self.products.get(factors)
+        if product is None:
+            numerator, denominator = self._sides(c, factors)
+            product = self._quotient(joined([[], *numerator]), denominator)
+            self.products[factors] = product
+        return [c, *product], False
+
+    def _without_coefficient(self, c: float, factors: Factors) -> tuple[Piece, bool]:
+        numerator, denominator = self._sides(c, factors)
+        if numerator:
+            return self._quotient(joined(numerator), denominator), c == -1.0
+        if c == 1.0 and (reciprocal := self._reciprocal(denominator)):
+            return reciprocal, False
+        return self._quotient([c], denominator), False
+
+    def _sides(self, c: float, factors: Factors) -> tuple[list[Piece], list[Piece]]:
+        """The factors of the numerator and of the denominator."""
         numerator: list[Piece] = []
         denominator: list[Piece] = []
-        for piece, top in self.pieces(self._moved_exponential(c, factors)):
+        if self.moves_exponentials:
+            factors = self._moved_exponential(c, factors)
+        for piece, top in self.pieces(factors):
             (numerator if top else denominator).append(piece)
-        negate = c == -1.0 and bool(numerator)
-        if not numerator and c == 1.0 and (reciprocal := self._reciprocal(denominator)):
-            return reciprocal, False
-        if abs(c) != 1.0 or not numerator:
-            numerator.insert(0, [c])
-        return self._quotient(joined(numerator), denominator), negate
+        return numerator, denominator
 
     def _quotient(self, numerator: Piece, denominator: list[Piece]) -> Piece:
         if not denominator:
@@ -327,13 +364,11 @@ class Writer:
     def _moved_exponential(self, c: float, factors: Factors) -> Factors:
         """a·e^(−x)/b as a/(b·e^x), and so on, where that is shorter."""
         algebra = self.algebra
-        if EXP not in self.allowed or DIV not in self.allowed:
-            return factors
         for k, (i, p) in enumerate(factors):
             if algebra.kinds[i] == EXP:
-                exponent = algebra.parts[i][0]
-                opposite = algebra.opposite(exponent)
-                saved = self.complexity(self.value(exponent)) - self.complexity(self.value(opposite))
+                opposite = algebra.opposite(algebra.parts[i][0])
+                exponent = self.base(i)[:-1]
+                saved = self.complexity(exponent) - self.complexity(self.value(opposite))
                 if saved > self._division_complexity(c, factors):
                     return (*factors[:k], *factors[k + 1 :], (algebra.new(EXP, (opposite,)), -p))
         return factors
@@ -346,12 +381,16 @@ class Writer:
         return self.complexities[DIV] + 1 if alone else self.complexities[DIV] - self.complexities[MUL]
 
     def base(self, i: int) -> Piece:
-        if i not in self.written:
+        found = self.written.get(i)
+        if found is None:
             kind = self.algebra.kinds[i]
-            tokens = [token for argument in self.algebra.inside(i) for token in self.value(argument)]
-            function = () if kind in (ADD, MUL) else (kind,)
-            self.written[i] = [~self.algebra.parts[i]] if kind == VAR else [*tokens, *function]
-        return self.written[i]
+            found = [~self.algebra.parts[i]] if kind == VAR else []
+            for argument in self.algebra.inside(i):
+                found += self.value(argument)
+            if kind not in (VAR, ADD, MUL):
+                found.append(kind)
+            self.written[i] = found
+        return found
 
     def negated_inside(self, c: float, factors: Factors) -> Monomial:
         """The product with the minus sign moved inside: a difference, or an odd function of one, is negated.
@@ -392,7 +431,11 @@ def joined(pieces: list[Piece]) -> Piece:
     """A product of pieces, from left to right."""
     if len(pieces) == 1:
         return pieces[0]
-    return [*pieces[0], *[token for piece in pieces[1:] for token in (*piece, MUL)]]
+    product = list(pieces[0])
+    for piece in pieces[1:]:
+        product += piece
+        product.append(MUL)
+    return product
 
 
 def exchanged(factors: Factors, k: int, base: int) -> Factors:

@@ -133,7 +133,9 @@ def _rescaled(
         common = next((f for part, f in zip(parts, factors, strict=True) if not _absorbs(part)), 1.0)
         scaled = [_times(part, factor / common) for part, factor in zip(parts, factors, strict=True)]
         return Expression.apply(row, *scaled), common
-    return Expression.apply(row, *(_times(part, factor) for part, factor in zip(parts, factors, strict=True))), 1.0
+    return Expression.apply(
+        row, *(_times(part, factor) for part, factor in zip(parts, factors, strict=True))
+    ), 1.0
 
 
 def _times(part: Expression, factor: float) -> Expression:

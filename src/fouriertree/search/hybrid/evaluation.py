@@ -56,7 +56,9 @@ class Fronts:
 
     training: FrontLosses = field(default_factory=FrontLosses)  #: by the loss on the training rows
     overall: FrontLosses = field(default_factory=FrontLosses)  #: by the loss on training and validation rows
-    entries: tuple[tuple[int, tuple[float, ...]], ...] = ()  #: training losses of the entries of every complexity
+    entries: tuple[
+        tuple[int, tuple[float, ...]], ...
+    ] = ()  #: training losses of the entries of every complexity
     best_without_pole: float = 1.0
 
     def lowered(self, found: FittedCandidate) -> Fronts:
@@ -73,7 +75,9 @@ class Fronts:
     def may_admit(self, loss: float, complexity: float) -> bool:
         """Whether a candidate of at least this complexity may join: it is near the front, and not in the archive."""
         near = loss < NEAR * self.training.best(complexity - 1) or loss < self.overall.best(complexity)
-        return near and not any(abs(loss - known) <= SAME_LOSS * loss for _, losses in self.entries for known in losses)
+        return near and not any(
+            abs(loss - known) <= SAME_LOSS * loss for _, losses in self.entries for known in losses
+        )
 
     def admit(self, loss: float, complexity: int, pole: bool, overall_loss: float) -> bool:
         """Whether a candidate would join: it has no pole, or explains so much that the pole belongs to the law."""
@@ -81,7 +85,9 @@ class Fronts:
             return False
         known = dict(self.entries).get(complexity, ())
         near = loss < NEAR * self.training.best(complexity - 1)
-        return (near and (len(known) < KEPT or loss < known[-1])) or overall_loss < self.overall.best(complexity)
+        return (near and (len(known) < KEPT or loss < known[-1])) or overall_loss < self.overall.best(
+            complexity
+        )
 
 
 @dataclass(frozen=True)
