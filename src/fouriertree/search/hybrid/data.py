@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, chain
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
 from fouriertree.expr.canonical import rescaled, split_number
-from fouriertree.expr.catalogue import Primitive
 from fouriertree.expr.opcodes import (
     ADD,
     CONST,
@@ -90,9 +91,12 @@ class SearchData:
         return tuple(split_number(part)[1] for _, part in addends(moved))
 
 
+#: opcode, feature, constant, and arity
+Token = tuple[int, int, float, int]
+_PRODUCT: Token = (MUL, 0, 0.0, 2)
 #: operators f with f(c·a) = f(c)·f(a) for c > 0, and with f(c·a, d·b) = f(c, d)·f(a, b)
-_MULTIPLICATIVE = {
-    NEG: lambda c: c, INV: lambda c: 1.0 / c, SQRT: np.sqrt, SQUARE: np.square, CUBE: lambda c: c**3,
+_MULTIPLICATIVE: dict[int, Callable[..., float]] = {
+    NEG: lambda c: c, INV: lambda c: 1.0 / c, SQRT: sqrt, SQUARE: lambda c: c**2, CUBE: lambda c: c**3,
     MUL: lambda c, d: c * d, DIV: lambda c, d: c / d,
 }  # fmt: skip
 
@@ -100,60 +104,62 @@ _MULTIPLICATIVE = {
 def rescaled_term(term: Expression, features: NDArray[np.intp], scales: Floats) -> Expression:
     """c·term with scales[i]·x_features[i] in place of feature i, for some c > 0.
 
-    Factors of products and quotients are moved out of them, and into constants elsewhere.
+    Factors are moved out of products and quotients, and into constants elsewhere.
 
     >>> from fouriertree.expr import parse
     >>> str(rescaled_term(parse("x0*x1/(x0 + 2) + 1"), np.array([0, 2]), np.array([4.0, 10.0])))
     'x0*x2/(x0 + 0.5) + 0.1'
     """
-    stack: list[tuple[Expression, float]] = []  # expressions with a positive factor that they lack
+    stack: list[tuple[list[Token], float]] = []  # tokens of parts, with a positive factor that they lack
     for code, arg, const in zip(term.op.tolist(), term.arg.tolist(), term.const.tolist(), strict=True):
-        if code == CONST:
-            stack.append((Expression.constant(const), 1.0))
-        elif code == VAR:
-            stack.append((Expression.variable(int(features[arg])), float(scales[arg])))
+        if code == VAR:
+            stack.append(([(VAR, int(features[arg]), 0.0, 0)], float(scales[arg])))
+        elif code == CONST:
+            stack.append(([(CONST, 0, const, 0)], 1.0))
         else:
-            row = term.primitives.by_opcode(code)
-            parts, factors = zip(*stack[-row.arity :], strict=True)
-            del stack[-row.arity :]
-            stack.append(_rescaled(row, code, parts, factors))
-    return stack[0][0]
+            arity = term.primitives.by_opcode(code).arity
+            parts = stack[-arity:]
+            del stack[-arity:]
+            stack.append(_applied((code, 0, 0.0, arity), parts))
+    op, arg, const, _ = zip(*stack[0][0], strict=True)
+    return Expression.unchecked(
+        np.array(op, term.op.dtype), np.array(arg, term.arg.dtype), np.array(const), term.primitives
+    )
 
 
-def _rescaled(
-    row: Primitive, code: int, parts: tuple[Expression, ...], factors: tuple[float, ...]
-) -> tuple[Expression, float]:
-    """An operator applied to factors[i]·parts[i], as an expression and a positive factor."""
+def _applied(operator: Token, parts: list[tuple[list[Token], float]]) -> tuple[list[Token], float]:
+    """An operator applied to parts with factors, as tokens and a positive factor."""
+    code = operator[0]
     if code in _MULTIPLICATIVE:
-        return Expression.apply(row, *parts), float(_MULTIPLICATIVE[code](*factors))
-    if code == POW and parts[1].op[-1] == CONST:
-        return Expression.apply(row, *parts), factors[0] ** float(parts[1].const[-1])
+        whole = _MULTIPLICATIVE[code](*(factor for _, factor in parts))
+        return [*chain.from_iterable(part for part, _ in parts), operator], whole
+    if code == POW and parts[1][0][-1][0] == CONST:
+        (base, factor), (exponent, _) = parts
+        return [*base, *exponent, operator], factor ** exponent[0][2]
+    common = 1.0
     if code in (ADD, SUB):
         # A factor that no constant can absorb becomes that of the whole.
-        common = next((f for part, f in zip(parts, factors, strict=True) if not _absorbs(part)), 1.0)
-        scaled = [_times(part, factor / common) for part, factor in zip(parts, factors, strict=True)]
-        return Expression.apply(row, *scaled), common
-    return Expression.apply(
-        row, *(_times(part, factor) for part, factor in zip(parts, factors, strict=True))
-    ), 1.0
+        common = next((factor for part, factor in parts if not _absorbs(part)), 1.0)
+    scaled = (_times(part, factor / common) for part, factor in parts)
+    return [*chain.from_iterable(scaled), operator], common
 
 
-def _times(part: Expression, factor: float) -> Expression:
+def _times(part: list[Token], factor: float) -> list[Token]:
     """factor·part, with the factor in a constant of the product if there is one."""
     if factor == 1.0:
         return part
     if _absorbs(part):
-        const = part.const.copy()
-        const[0] *= factor
-        return Expression.unchecked(part.op, part.arg, const, part.primitives)
-    return Expression.constant(factor) * part
+        return [(CONST, 0, factor * part[0][2], 0), *part[1:]]
+    return [(CONST, 0, factor, 0), *part, _PRODUCT]
 
 
-def _absorbs(part: Expression) -> bool:
-    """Whether an expression is a constant, or begins with a constant factor."""
-    if part.op[0] != CONST:
+def _absorbs(part: list[Token]) -> bool:
+    """Whether a part is a constant, or a constant times something."""
+    if part[0][0] != CONST or (len(part) > 1 and part[-1][0] != MUL):
         return False
-    return len(part) == 1 or bool(part.op[-1] == MUL and part.subtree_start(len(part) - 2) == 1)
+    # The tokens between constant and product are one argument if an operator among them never takes the constant.
+    heights = accumulate(1 - arity for _, _, _, arity in part[1:-1])
+    return all(height > 0 for height in heights)
 
 
 def renamed(expression: Expression, features: NDArray[np.intp]) -> Expression:
