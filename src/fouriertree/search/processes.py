@@ -15,6 +15,8 @@ from functools import partial
 from math import inf
 from typing import Any, TypeVar
 
+from fouriertree.search.shared import dumps
+
 R = TypeVar("R")
 
 #: environment of a process that computes with one thread; more would compete with other processes for the cores
@@ -34,8 +36,8 @@ class ProcessPool(Executor):
 
     The processes are loky's, so tasks need no main guard and may be defined in a notebook.  A worker loads the compiled
     kernels before its first task, ignores Ctrl-C, which the parent process handles, ends after a minute without a task,
-    and ends if the parent process is killed.  If a worker is killed, the tasks that had started raise BrokenExecutor,
-    and new workers perform the others.
+    and ends with the parent process, also if that is killed.  If a worker is killed, the tasks that had started raise
+    BrokenExecutor, and new workers perform the others.
 
     Parameters
     ----------
@@ -109,6 +111,7 @@ class ProcessPool(Executor):
 
     def terminate(self) -> None:
         """Kill the workers, whose tasks raise BrokenExecutor; the next `submit` starts new ones."""
+        self._use_in_this_process()
         with self._lock:
             workers, self._workers, self._last_answer = self._workers, None, -inf
         if workers is not None:
@@ -148,10 +151,8 @@ class ProcessPool(Executor):
 
     def _hand_over(self, call: Callable[[], Any]) -> Future[Any]:
         """Give a call to the workers, which are started where there are none."""
-        from joblib.externals.loky.backend.reduction import dumps
-
         # Pickled here, because a pool breaks if one of its workers cannot read a task.
-        payload = bytes(dumps(call))
+        payload = dumps(call)
         answer: Future[Any]
         with self._lock, _interrupts_blocked():
             if self._workers is not None:
@@ -160,6 +161,7 @@ class ProcessPool(Executor):
                     return answer
             self._workers = _new_workers(self.n_workers)
             answer = self._workers.submit(_perform, payload)
+            _terminate_at_exit(self)
             return answer
 
     def _started(self, error: BaseException | None) -> None:
@@ -216,6 +218,22 @@ def process_pool(n_jobs: int) -> ProcessPool:
 
 
 _pools: dict[tuple[int, int], ProcessPool] = {}
+
+
+def _terminate_at_exit(pool: ProcessPool) -> None:
+    """A program does not wait at its end for tasks whose results nobody has awaited."""
+    if not _started_pools:
+        # Before loky's own handler, which waits: the last one to be registered is called first.
+        threading._register_atexit(_terminate_all)  # type: ignore[attr-defined]
+    _started_pools.add(pool)
+
+
+_started_pools: set[ProcessPool] = set()
+
+
+def _terminate_all() -> None:
+    for pool in _started_pools:
+        pool.terminate()
 
 
 def wait_for(future: Future[Any]) -> None:
