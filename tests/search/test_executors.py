@@ -194,6 +194,10 @@ def test_shutdown_waits_for_submitted_tasks():
         futures = [pool.submit(slow, 0.01) for _ in range(5)]
     assert all(future.done() for future in futures)
     with ProcessPool(1) as pool:
+        wait_until_ready(pool)
+        running = pool.submit(slow, 0.3)
+    assert running.done()
+    with ProcessPool(1) as pool:
         futures = [pool.submit(slow, 0.01) for _ in range(5)]
         pool.shutdown(cancel_futures=True)
     assert all(future.cancelled() for future in futures)
