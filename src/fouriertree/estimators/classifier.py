@@ -42,7 +42,7 @@ class SymbolicClassifier(ClassifierMixin, CommonParameters):
     ----------
     operators, model_selection, max_terms, max_size, complexities, nesting, guesses : optional
         As in `SymbolicRegressor`.
-    time_limit, max_evaluations, random_state, n_jobs, feature_names, progress : optional
+    time_limit, max_evaluations, random_state, n_jobs, executor, feature_names, progress : optional
         As in `SymbolicRegressor`; the limits are divided evenly among the tables.
 
     Attributes

@@ -172,12 +172,6 @@ class FittedEquations(Inspection):
 
     data_: Mapping[str, Any]  #: shape and fingerprint of the training data
 
-    def __copy__(self) -> Self:
-        """A shallow copy, with what a pickle leaves out."""
-        new = type(self).__new__(type(self))
-        new.__dict__.update(vars(self))
-        return new
-
     def __getstate__(self) -> dict[str, Any]:
         """Without the training data, which may be large or confidential, and without a running fit."""
         state: dict[str, Any] = super().__getstate__()

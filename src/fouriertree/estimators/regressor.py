@@ -63,6 +63,8 @@ class SymbolicRegressor(FittedEquations):
         Seed, which repeats a fit; None draws one, which `seed_` gives.
     n_jobs : int or None, default=1
         Number of processes and threads, -1 for one per processor; results do not depend on it.
+    executor : concurrent.futures.Executor or None, default=None
+        Executor that performs the tasks of a fit; None is a process pool of `n_jobs` workers, which all fits share.
     feature_names : list of str or None, default=None
         Names of the features in equations; None is those of a DataFrame, or x0, x1 and so on.
     run_dir : str or Path or None, default=None

@@ -31,7 +31,7 @@ MIN_SCORES, FOLDS = min_scores_for(0.95), 10
 #: parameters that may change between a fit and its warm start
 CHANGEABLE = (
     "model_selection", "time_limit", "max_evaluations", "max_traverses", "memory_limit", "target_loss", "n_jobs",
-    "random_state", "run_dir", "warm_start", "progress",
+    "executor", "random_state", "run_dir", "warm_start", "progress",
 )  # fmt: skip
 
 

@@ -39,7 +39,7 @@ class SymbolicTransformer(TransformerMixin, CommonParameters):
         Maximum number of features.
     operators, loss, quantile, max_terms, max_size, complexities, nesting, guesses : optional
         As in `SymbolicRegressor`.
-    time_limit, max_evaluations, random_state, n_jobs, feature_names, progress : optional
+    time_limit, max_evaluations, random_state, n_jobs, executor, feature_names, progress : optional
         As in `SymbolicRegressor`.
 
     Attributes

@@ -4,6 +4,7 @@ import inspect
 import itertools
 import uuid
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from types import FunctionType
@@ -32,6 +33,8 @@ PROBES: dict[str, tuple[float, float]] = {
 _next_opcode = itertools.count(USER_OPCODE_START)
 #: operators in use; weak, because rerunning a notebook cell makes new ones every time
 _by_uid: WeakValueDictionary[str, Primitive] = WeakValueDictionary()
+#: operators from pickles, which a worker process would compile again for every task
+_restored: deque[Primitive] = deque(maxlen=100)
 
 
 class _RaisedError(ValueError):
@@ -66,7 +69,16 @@ def restore(*pickled: Any) -> Primitive:
     """The operator of a pickle: the registered one with its uid or definition, else a new one."""
     *first, uid, interval, forms = (*pickled, None, None)[:9]
     definition = Definition._make([*first, interval, dict(forms or {})])
-    return _known(definition, uid) or _create(definition, uid)
+    known = _known(definition, uid)
+    if known is None:
+        known = _create(definition, uid)
+        _restored.append(known)
+    return known
+
+
+def in_use() -> list[Primitive]:
+    """The custom operators of this process."""
+    return list(_by_uid.values())
 
 
 def _known(definition: Definition, uid: str = "") -> Primitive | None:

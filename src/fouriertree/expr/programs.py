@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import reduce
 from typing import Any
 
@@ -79,6 +79,21 @@ class Programs:
     def user_opcodes(self) -> NDArray[np.int32]:
         """Opcodes of custom operators in the batch."""
         return np.unique(self.op[self.op >= USER_OPCODE_START])
+
+    def __reduce__(self) -> tuple[Callable[..., Programs], tuple[Any, ...]]:
+        # Opcodes of custom operators differ between processes, so a pickle has their names.
+        names = {int(code): self.primitives.by_opcode(int(code)).name for code in self.user_opcodes()}
+        return _restore, (tuple(getattr(self, field.name) for field in fields(self)), names)
+
+
+def _restore(values: tuple[Any, ...], names: Mapping[int, str]) -> Programs:
+    programs = Programs(*values)
+    if not names:
+        return programs
+    op = programs.op.copy()
+    for code, name in names.items():
+        op[programs.op == code] = programs.primitives[name].opcode
+    return replace(programs, op=op)
 
 
 def _arities(op: NDArray[np.int32], primitives: PrimitiveSet) -> NDArray[np.int8]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.complexity import Complexity
 from fouriertree.fit.guesses import parse_guesses
 from fouriertree.search import Search
+from fouriertree.search.executors import process_pool
 from fouriertree.search.nesting import Nesting
 
 
@@ -21,6 +23,7 @@ class FitConfig:
     search: Search[Any] | None
     primitives: PrimitiveSet
     engine: CompiledEngine
+    executor: Executor | None  #: None for this process
     complexity: Complexity
     nesting: Nesting
     guesses: tuple[Expression, ...]
@@ -44,10 +47,12 @@ class FitConfig:
         primitives = as_primitives(parameters["operators"])
         texts = names or tuple(f"x{i}" for i in range(n_features))
         max_terms, time_limit = parameters["max_terms"], parameters["time_limit"]
+        engine = CompiledEngine(n_jobs=1 if parameters["n_jobs"] is None else parameters["n_jobs"])
         return cls(
             search=parameters["search"],
             primitives=primitives,
-            engine=CompiledEngine(n_jobs=1 if parameters["n_jobs"] is None else parameters["n_jobs"]),
+            engine=engine,
+            executor=as_executor(parameters["executor"], engine.n_threads),
             complexity=Complexity(parameters["complexities"], primitives),
             nesting=Nesting.of(parameters["nesting"] or {}, primitives),
             guesses=parse_guesses(parameters["guesses"] or (), texts, primitives),
@@ -62,6 +67,11 @@ class FitConfig:
 
 #: parameters without a conversion
 UNCHANGED = ("model_selection", "max_evaluations", "max_traverses", "target_loss", "progress")
+
+
+def as_executor(executor: Executor | None, n_jobs: int) -> Executor | None:
+    """The executor, by default the process pool of so many workers, which start when it is used; None for one."""
+    return process_pool(n_jobs) if executor is None and n_jobs > 1 else executor
 
 
 def as_primitives(operators: Any) -> PrimitiveSet:

@@ -125,6 +125,11 @@ JOBS = Kind(
     lambda value: isinstance(value, Integral) and (int(value) >= 1 or int(value) == -1), int, "N",
 )  # fmt: skip
 
+EXECUTOR = Kind(
+    "concurrent.futures.Executor", "a concurrent.futures.Executor such as ThreadPoolExecutor(4)",
+    lambda value: callable(getattr(value, "submit", None)) and callable(getattr(value, "shutdown", None)),
+)  # fmt: skip
+
 
 # Declarations ---------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
@@ -230,6 +235,8 @@ OPTIONS: tuple[Option, ...] = (
            Flag("seed", whole(0, LARGEST_SEED), "Seed, which repeats a fit; without it, one is drawn and printed.")),
     Option("n_jobs", 1, JOBS, "Number of processes and threads, -1 for one per processor; results do not depend on it.",
            SEARCH, Flag("jobs", default=1), optional=True),
+    Option("executor", None, EXECUTOR, "Executor that performs the tasks of a fit; None is a process pool of `n_jobs` "
+           "workers, which all fits share.", SEARCH),
     Option("feature_names", None, Kind("list of str", "a list with a name for every feature", is_one_dimensional),
            "Names of the features in equations; None is those of a DataFrame, or x0, x1 and so on.", EQUATIONS),
     Option("run_dir", None, path("FOLDER"),

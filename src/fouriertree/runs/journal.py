@@ -253,11 +253,17 @@ def changed(before: Mapping[str, Any], after: Mapping[str, Any], free: Sequence[
     return any(repr(before.get(name)) != repr(after.get(name)) for name in after if name not in free)
 
 
+#: parameters that are no part of a model: results do not depend on them
+OF_THIS_PROCESS = ("executor",)
+
+
 def plain_parameters(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """The parameters that JSON can represent, and the others as text."""
+    """The parameters that JSON can represent, and the others as text; without those of this process."""
     plain: dict[str, Any] = {}
     described: dict[str, str] = {}
     for name, value in parameters.items():
+        if name in OF_THIS_PROCESS:
+            continue
         if isinstance(value, PrimitiveSet):
             value = list(value.names)
         elif isinstance(value, Sequence) and not isinstance(value, str):

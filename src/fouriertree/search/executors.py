@@ -1,8 +1,7 @@
 """Executors: who performs the tasks of a search, of refits and of experiments.
 
 A task is a pure function of one item, so it does not matter which process performs it, nor when, nor how often:
-results are used in the order of the items, and are the same bits for any number of workers.  A function travels by
-module and name, and its items by pickle.
+results are used in the order of the items, and are the same bits for any number of workers.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, TypeVar
 
 from fouriertree.engine.compiled import one_blas_thread
 from fouriertree.search.processes import WAIT_SECONDS, ProcessPool, process_pool, wait_for
-from fouriertree.search.shared import Shared
+from fouriertree.search.shared import Packed, Shared
 
 __all__ = ["ProcessPool", "Shared", "TaskQueue", "completed", "ordered", "process_pool"]
 
@@ -66,6 +65,8 @@ class TaskQueue:
         ------
         BrokenExecutor
             If a worker was killed three times during this task.
+        ValueError
+            If the function or the item cannot be pickled.
         """
         self.submit(function, items, position)
         future = self._futures.get(position)
@@ -97,7 +98,7 @@ class TaskQueue:
                 self._recover(function, position)
             else:
                 del self._futures[position]
-                return future.result()  # type: ignore[no-any-return]
+                return future.result().value  # type: ignore[no-any-return]
         return _with_one_blas_thread(function, self._items[position])
 
     def next_done(self) -> int | None:
@@ -126,9 +127,8 @@ class TaskQueue:
         try:
             for position in positions:
                 if self._executor is not None:
-                    self._futures[position] = self._executor.submit(
-                        _with_one_blas_thread, function, self._items[position]
-                    )
+                    task = Packed((function, self._items[position]))
+                    self._futures[position] = self._executor.submit(_perform, task)
         except BrokenExecutor as error:
             self._use_this_process(error)
 
@@ -209,6 +209,10 @@ def _results(
 def _is_lost(future: Future[Any]) -> bool:
     """Whether the worker that had a task was killed."""
     return future.done() and not future.cancelled() and isinstance(future.exception(), BrokenExecutor)
+
+
+def _perform(task: Packed[tuple[Callable[[T], R], T]]) -> Packed[R]:
+    return Packed(_with_one_blas_thread(*task.value))
 
 
 def _with_one_blas_thread(function: Callable[[T], R], item: T) -> R:

@@ -15,6 +15,8 @@ from functools import partial
 from math import inf
 from typing import Any, TypeVar
 
+from fouriertree.search.shared import dumps
+
 R = TypeVar("R")
 
 #: environment of a process that computes with one thread; more would compete with other processes for the cores
@@ -34,8 +36,8 @@ class ProcessPool(Executor):
 
     The processes are loky's, so tasks need no main guard and may be defined in a notebook.  A worker loads the compiled
     kernels before its first task, ignores Ctrl-C, which the parent process handles, ends after a minute without a task,
-    and ends if the parent process is killed.  If a worker is killed, the tasks that had started raise BrokenExecutor,
-    and new workers perform the others.
+    and ends with the parent process, also if that is killed.  If a worker is killed, the tasks that had started raise
+    BrokenExecutor, and new workers perform the others.
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ class ProcessPool(Executor):
         self._workers: Any = None  #: loky's pool
         # A call waits here until a worker is almost free, because loky cannot cancel what it has.
         self._waiting: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
-        self._n_running = 0
+        self._running: set[Future[Any]] = set()
         self._is_starting = self._closed = False
         self._last_answer = -inf
 
@@ -78,12 +80,7 @@ class ProcessPool(Executor):
             if self.ready or self._is_starting:
                 return
             self._is_starting = True
-        try:
-            answer = self._hand_over(_nothing)
-        except Exception as error:
-            self._started(error)
-        else:
-            answer.add_done_callback(lambda answer: self._started(answer.exception()))
+        self._hand_over(_nothing, self._started)
 
     def submit(self, fn: Callable[..., R], /, *args: Any, **kwargs: Any) -> Future[R]:
         self._use_in_this_process()
@@ -98,17 +95,18 @@ class ProcessPool(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         with self._lock:
             self._closed = True
-            futures = [future for future, _ in self._waiting]
+            waiting, running = [future for future, _ in self._waiting], list(self._running)
         if cancel_futures:
-            for future in futures:
+            for future in waiting:
                 future.cancel()
         if wait:
-            for future in futures:
+            for future in waiting + running:
                 wait_for(future)
         self._close_if_done(wait)
 
     def terminate(self) -> None:
         """Kill the workers, whose tasks raise BrokenExecutor; the next `submit` starts new ones."""
+        self._use_in_this_process()
         with self._lock:
             workers, self._workers, self._last_answer = self._workers, None, -inf
         if workers is not None:
@@ -124,12 +122,7 @@ class ProcessPool(Executor):
         """Hand waiting calls over: one for each worker, and one more for the worker that is done first."""
         while (waiting := self._next_waiting()) is not None:
             future, call = waiting
-            try:
-                answer = self._hand_over(call)
-            except Exception as error:
-                self._settle(future, error, None)
-            else:
-                answer.add_done_callback(partial(self._finish, future))
+            self._hand_over(call, partial(self._finish, future))
         self._close_if_done(wait=False)
 
     def _next_waiting(self) -> tuple[Future[Any], Callable[[], Any]] | None:
@@ -137,36 +130,40 @@ class ProcessPool(Executor):
             while self._waiting and self._waiting[0][0].cancelled():
                 self._waiting.popleft()[0].set_running_or_notify_cancel()
             must_start = bool(self._waiting) and not self.ready
-            while not must_start and self._waiting and self._n_running <= self.n_workers:
+            while not must_start and self._waiting and len(self._running) <= self.n_workers:
                 future, call = self._waiting.popleft()
                 if future.set_running_or_notify_cancel():
-                    self._n_running += 1
+                    self._running.add(future)
                     return future, call
         if must_start:
             self.start()
         return None
 
-    def _hand_over(self, call: Callable[[], Any]) -> Future[Any]:
-        """Give a call to the workers, which are started where there are none."""
-        from joblib.externals.loky.backend.reduction import dumps
+    def _hand_over(self, call: Callable[[], Any], then: Callable[[Any, Future[Any]], None]) -> None:
+        """Give a call to the workers, which are started where there are none; then `then(workers, answer)`."""
+        try:
+            # Pickled here, because a pool breaks if one of its workers cannot read a task.
+            workers, answer = self._submit(dumps(call))
+        except Exception as error:
+            workers, answer = None, Future()
+            answer.set_exception(error)
+        answer.add_done_callback(partial(then, workers))
 
-        # Pickled here, because a pool breaks if one of its workers cannot read a task.
-        payload = bytes(dumps(call))
-        answer: Future[Any]
+    def _submit(self, payload: bytes) -> tuple[Any, Future[Any]]:
         with self._lock, _interrupts_blocked():
             if self._workers is not None:
                 with suppress(BrokenExecutor):
-                    answer = self._workers.submit(_perform, payload)
-                    return answer
+                    return self._workers, self._workers.submit(_perform, payload)
             self._workers = _new_workers(self.n_workers)
             answer = self._workers.submit(_perform, payload)
-            return answer
+            _terminate_at_exit(self)
+            return self._workers, answer
 
-    def _started(self, error: BaseException | None) -> None:
+    def _started(self, workers: Any, answer: Future[None]) -> None:
         with self._lock:
             self._is_starting = False
-            error = self._note_answer(error)
-            failed = list(self._waiting) if error is not None else []
+            error = self._note(workers, answer)
+            failed = [] if error is None else list(self._waiting)
             if failed:
                 self._waiting.clear()
         for future, _ in failed:
@@ -174,32 +171,31 @@ class ProcessPool(Executor):
                 future.set_exception(error)
         self._forward()
 
-    def _finish(self, future: Future[Any], answer: Future[Any]) -> None:
-        error = answer.exception()
-        self._settle(future, error, None if error else answer.result())
-        self._forward()
-
-    def _settle(self, future: Future[Any], error: BaseException | None, result: Any) -> None:
+    def _finish(self, future: Future[Any], workers: Any, answer: Future[Any]) -> None:
         with self._lock:
-            self._n_running -= 1
-            error = self._note_answer(error)
+            self._running.discard(future)
+            error = self._note(workers, answer)
         if error is None:
-            future.set_result(result)
+            future.set_result(answer.result())
         else:
             future.set_exception(error)
+        if workers is not None:
+            self._forward()
 
-    def _note_answer(self, error: BaseException | None) -> BaseException | None:
-        """The error that a caller is to see: to be terminated is to be broken."""
+    def _note(self, workers: Any, answer: Future[Any]) -> BaseException | None:
+        """The error of an answer, if any: to be terminated is to be broken."""
         from joblib.externals.loky.process_executor import ShutdownExecutorError
 
+        error = answer.exception()
         if isinstance(error, ShutdownExecutorError):
             error = BrokenExecutor("the workers were terminated")
-        self._last_answer = -inf if isinstance(error, BrokenExecutor) else time.monotonic()
+        if workers is not None and workers is self._workers:
+            self._last_answer = -inf if isinstance(error, BrokenExecutor) else time.monotonic()
         return error
 
     def _close_if_done(self, wait: bool) -> None:
         with self._lock:
-            if not self._closed or self._waiting or self._n_running:
+            if not self._closed or self._waiting or self._running:
                 return
             workers, self._workers = self._workers, None
         if workers is not None:
@@ -216,6 +212,22 @@ def process_pool(n_jobs: int) -> ProcessPool:
 
 
 _pools: dict[tuple[int, int], ProcessPool] = {}
+
+
+def _terminate_at_exit(pool: ProcessPool) -> None:
+    """A program does not wait at its end for tasks whose results were not awaited."""
+    if not _started_pools:
+        # Before loky's own handler, which waits: the last one to be registered is called first.
+        threading._register_atexit(_terminate_all)  # type: ignore[attr-defined]
+    _started_pools.add(pool)
+
+
+_started_pools: set[ProcessPool] = set()
+
+
+def _terminate_all() -> None:
+    for pool in _started_pools:
+        pool.terminate()
 
 
 def wait_for(future: Future[Any]) -> None:
