@@ -168,7 +168,7 @@ def _unpolished(model: Sequence[Expression], data: FitData) -> tuple[Vector, flo
             ReferenceEngine().evaluate(list(model), data.columns.T) * data.root_weights, np.float64
         )
     c, scratch = np.empty(k), (np.empty((k, n_padded)), np.empty((k, k)), np.empty(k))
-    loss = float(project(Phi, data.y, *scratch, c, np.empty(n_padded)))
+    loss = float(project(Phi, 0, data.y, *scratch, c, np.empty(n_padded), np.empty(k), np.empty(k)))
     return (c, loss) if loss < np.inf else (np.full(k, np.nan), np.inf)
 
 
