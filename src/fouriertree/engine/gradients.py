@@ -21,7 +21,7 @@ from .compiled import CompiledEngine
 from .interpreter import operator_address
 from .intrinsics import call_operator
 from .lanes import FLOAT64
-from .padded import aligned_rows, copy
+from .padded import aligned_rows, copy, fill
 from .tape import FINITE, FIRST_PLACE, LESS, NUMBERS, SLOPE, VALUE, record
 
 LANES = FLOAT64.lanes
@@ -36,17 +36,11 @@ def workspace(n_places: int, n_rows: int) -> Any:
     """The workspace of a tape for one block of at most n_rows rows, with the constants of recipes in their places."""
     W = aligned_rows(n_places, min(BLOCK_ROWS, n_rows))
     for i in range(len(_NUMBERS)):
-        W[FIRST_PLACE - len(_NUMBERS) + i, :] = _NUMBERS[i]
+        fill(W[FIRST_PLACE - len(_NUMBERS) + i], _NUMBERS[i])
     return W
 
 
 # Loops over whole rows: with indices of other rows in the loop, they would not become vector instructions.
-@kernel
-def fill(out: Any, value: float) -> None:
-    for i in range(len(out)):
-        out[i] = value
-
-
 @kernel
 def without_infinities(out: Any, v: Any) -> None:
     for i in range(len(out)):

@@ -42,6 +42,12 @@ def copy(out: Any, values: Any) -> None:
 
 
 @kernel
+def fill(out: Any, value: float) -> None:
+    for i in range(len(out)):
+        out[i] = value
+
+
+@kernel
 def scale(u: Any, factor: float) -> None:
     """u *= factor"""
     for i in range(len(u)):
@@ -250,12 +256,13 @@ def orthonormalise(Phi: Any, first: int, Q: Any, R: Any, norms: Any, part: Any) 
     """
     for j in range(first, len(Phi)):
         norms[j] = np.sqrt(inner(Phi[j], Phi[j]))
-        length, R[j, :] = 0.0, 0.0
+        length = 0.0
+        fill(R[j], 0.0)
         if norms[j] != 0.0:
             multiple(Q[j], 1.0 / norms[j], Phi[j])
             length = orthogonalise(Q, j, 1.0, R[j], part)
         if length <= RANK_TOLERANCE:
-            Q[j, :] = 0.0
+            fill(Q[j], 0.0)
             length = 0.0
         elif j > 0:
             scale(Q[j], 1.0 / length)
@@ -270,7 +277,7 @@ def project(Phi: Any, first: int, y: Any, Q: Any, R: Any, norms: Any, c: Any, r:
     """
     k = len(Phi)
     orthonormalise(Phi, first, Q, R, norms, z)
-    c[:] = 0.0
+    fill(c, 0.0)
     copy(r, y)
     loss = inner(y, y)
     for _ in range(2):
@@ -296,7 +303,7 @@ def damped_step(T: Any, z: Any, damping: float, M: Any, g: Any, row: Any, step: 
         copy(M[i], T[i])
     copy(g, z)
     for first in range(p):
-        row[:] = 0.0
+        fill(row, 0.0)
         row[first] = np.sqrt(damping)
         h = 0.0
         for j in range(first, p):

@@ -187,10 +187,10 @@ def record_values(
 @kernel
 def record_adjoint(tape: Any, end: Any, o: int, argument: int, places: Any) -> Any:
     """Append the recipe for the adjoint of one argument of operator o; return its place."""
-    lo, hi = _BOUNDS[o, argument]
+    lo, hi = _BOUNDS[o, argument, 0], _BOUNDS[o, argument, 1]
     for i in range(lo, hi):
-        operation, out, a, b = _OPERATIONS[i]
-        push(tape, end, operation, places[out], places[a], places[b])
+        out, a, b = places[_OPERATIONS[i, 1]], places[_OPERATIONS[i, 2]], places[_OPERATIONS[i, 3]]
+        push(tape, end, _OPERATIONS[i, 0], out, a, b)
     # A token has one parent, so an adjoint is never a sum, and if down = up they share a place.
     return places[DOWN] if hi > lo else places[UP]
 

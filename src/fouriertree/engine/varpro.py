@@ -14,7 +14,17 @@ from fouriertree.compiling import kernel
 
 from .gradients import expand, workspace
 from .intrinsics import next_number
-from .padded import RANK_TOLERANCE, aligned_rows, copy, damped_step, inner, orthogonalise, project, scale
+from .padded import (
+    RANK_TOLERANCE,
+    aligned_rows,
+    copy,
+    damped_step,
+    fill,
+    inner,
+    orthogonalise,
+    project,
+    scale,
+)
 from .tape import record
 
 #: a constant is fixed if its derivative is in the span of the terms, up to this relative part
@@ -44,7 +54,8 @@ def linearise(owner: Any, rows: Any, k: int, c: Any, r: Any, slopes: Any, along:
     rows: an orthonormal basis of the k terms, and then √w·∂e/∂θ_i, which become a basis of these columns.  A constant
     is fixed if its derivative is not finite, or is in the span of the terms, where P⊥ leaves only rounding errors.
     """
-    slopes.T[:, :] = 0.0
+    for i in range(len(owner)):
+        fill(slopes.T[i], 0.0)
     for i in range(len(owner)):
         column, factor = rows[k + i], c[owner[i]]
         before = np.sqrt(inner(column, column))
@@ -64,7 +75,7 @@ def linearise(owner: Any, rows: Any, k: int, c: Any, r: Any, slopes: Any, along:
                 scale(column, sign / length)
                 slopes.z[i] = inner(column, r)
                 continue
-        column[:] = 0.0
+        fill(column, 0.0)
 
 
 @kernel
@@ -127,7 +138,7 @@ def fit_model(
     rounding, near_rounding = ROUNDING * inner(y, y), NEAR_ROUNDING * inner(y, y)
     loss, tried, promised = np.inf, 0, np.inf
     damping, growth = FIRST_DAMPING, 2.0
-    coefficients[:] = np.nan
+    fill(coefficients, np.nan)
     while True:
         again = one_block and tried > 0
         first = tape.n_fixed if again else 0

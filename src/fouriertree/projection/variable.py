@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fouriertree.engine.compiled import CompiledEngine, on_threads
+from fouriertree.engine.compiled import CompiledEngine, aligned, on_threads
 from fouriertree.engine.gradients import value_and_slopes
 from fouriertree.engine.interpreter import operator_address
 from fouriertree.engine.padded import project
@@ -56,8 +56,11 @@ class FitData:
         target = as_element(as_target(y), rows.n_rows)
         if not (rows.weights >= 0.0).all():
             raise ValueError("weights must be at least 0")
-        root_weights = np.sqrt(rows.weights, dtype=np.float64)
-        weighted = np.zeros_like(root_weights)
+        root_weights, weighted = (
+            aligned(rows.weights.shape, np.float64),
+            aligned(rows.weights.shape, np.float64),
+        )
+        np.sqrt(rows.weights, out=root_weights)
         weighted[: rows.n_rows] = root_weights[: rows.n_rows] * target
         return cls(np.asarray(rows.columns, np.float64), root_weights, weighted, rows.n_columns)
 
