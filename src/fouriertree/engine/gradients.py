@@ -7,7 +7,7 @@ constants.
 Rows are padded to whole vectors as in `CompiledEngine.prepare`: padding repeats the last row with weight 0.
 """
 
-from copy import copy
+import copy as copying
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from fouriertree.compiling import kernel
 from fouriertree.expr import Expression
-from fouriertree.expr.opcodes import CONST, USER_OPCODE_START, VAR
+from fouriertree.expr.opcodes import CONST, MUL, USER_OPCODE_START, VAR
 
 from .base import as_programs
 from .compiled import CompiledEngine
 from .interpreter import operator_address
 from .intrinsics import call_operator
 from .lanes import FLOAT64
+from .padded import aligned_rows, copy, fill
 from .tape import FINITE, FIRST_PLACE, LESS, NUMBERS, SLOPE, VALUE, Tape, record
 
 LANES = FLOAT64.lanes
@@ -34,10 +35,31 @@ _NUMBERS = np.array(NUMBERS)
 @kernel
 def workspace(n_places: int, n_rows: int) -> Any:
     """The workspace of a tape for one block of at most n_rows rows, with the constants of recipes in their places."""
-    W = np.empty((n_places, min(BLOCK_ROWS, n_rows)))
+    W = aligned_rows(n_places, min(BLOCK_ROWS, n_rows))
     for i in range(len(_NUMBERS)):
-        W[FIRST_PLACE - len(_NUMBERS) + i, :] = _NUMBERS[i]
+        fill(W[FIRST_PLACE - len(_NUMBERS) + i], _NUMBERS[i])
     return W
+
+
+# Loops over whole rows: with indices of other rows in the loop, they would not become vector instructions.
+@kernel
+def without_infinities(out: Any, v: Any) -> None:
+    for i in range(len(out)):
+        out[i] = 0.0 if abs(v[i]) == np.inf else v[i]
+
+
+@kernel
+def less(out: Any, u: Any, v: Any) -> None:
+    for i in range(len(out)):
+        out[i] = 1.0 if u[i] < v[i] else 0.0
+
+
+@kernel
+def weigh(operator: int, out: Any, i: int, lo: int, root_weights: Any, W: Any, place: int, n: int) -> None:
+    """√w times the values in a place of the workspace, to n numbers of row i from lo on."""
+    to, weights = out.ctypes.data + 8 * (i * out.shape[1] + lo), root_weights.ctypes.data + 8 * lo
+    operands = (to, W.ctypes.data + 8 * place * W.shape[1], weights, n // LANES, 0)
+    call_operator(operator, 1.0, np.int32(MUL), operands)
 
 
 @kernel
@@ -53,36 +75,31 @@ def play(
             operands = (first + out * row_bytes, first + a * row_bytes, first + b * row_bytes, n // LANES, 0)
             call_operator(operator, 1.0, np.int32(o), operands)
         elif o == CONST:
-            for row in range(n):
-                W[out, row] = const[a]
+            fill(W[out], const[a])
         elif o == VAR:
-            for row in range(n):
-                W[out, row] = columns[a, lo + row]
+            copy(W[out, :n], columns[a, lo:hi])
         elif o == VALUE:
-            for row in range(n):
-                Phi[out, lo + row] = root_weights[lo + row] * W[a, row]
+            weigh(operator, Phi, out, lo, root_weights, W, a, n)
         elif o == SLOPE:
-            for row in range(n):
-                A[out, lo + row] = root_weights[lo + row] * W[a, row]
+            weigh(operator, A, out, lo, root_weights, W, a, n)
         elif o == FINITE:
-            for row in range(n):
-                W[out, row] = 0.0 if abs(W[a, row]) == np.inf else W[a, row]
+            without_infinities(W[out], W[a])
         elif o == LESS:
-            for row in range(n):
-                W[out, row] = 1.0 if W[a, row] < W[b, row] else 0.0
+            less(W[out], W[a], W[b])
 
 
 @kernel
 def expand(
-    operator: int, tape: Any, again: bool, const: Any, columns: Any, root_weights: Any, W: Any, Phi: Any, A: Any,
+    operator: int, operations: Any, const: Any, columns: Any, root_weights: Any, W: Any, Phi: Any, A: Any,
 ) -> None:  # fmt: skip
-    """Phi = √w·e_j and A = √w·∂e/∂θ_i at the current constants; `again`: only the constants have changed."""
+    """Phi = √w·e_j and A = √w·∂e/∂θ_i at the current constants, as far as these operations of a tape go.
+
+    Values that earlier operations have left in the workspace are those of the last block of rows.
+    """
     n_rows, block = columns.shape[1], W.shape[1]
-    # With one block, the values that depend on no free constant are still in the workspace.
-    skipped = tape.n_fixed if again and n_rows <= block else 0
     for lo in range(0, n_rows, block):
         hi = min(n_rows, lo + block)
-        play(operator, tape.operations[skipped:], const, columns, root_weights, lo, hi, W, Phi, A)
+        play(operator, operations, const, columns, root_weights, lo, hi, W, Phi, A)
 
 
 class Gradient:
@@ -114,7 +131,7 @@ class Gradient:
 
     def with_free(self, free: NDArray[np.bool_]) -> "Gradient":
         """The same expression on the same rows with other free constants."""
-        new = copy(self)
+        new = copying.copy(self)
         new._record(free)
         return new
 
@@ -124,8 +141,10 @@ class Gradient:
         value, slopes = np.empty((1, n_padded)), np.empty((n_free, n_padded))
         # Without free constants, all operations are fixed ones, the output of the value among them.
         again, self.played = self.played and n_free > 0, True
+        # With one block of rows, the values that depend on no free constant are still in the workspace.
+        skipped = self.tape.n_fixed if again and n_padded <= self.W.shape[1] else 0
         outputs = self.rows.columns, self.ones, self.W, value, slopes
-        expand(operator_address("float64"), self.tape, again, const.copy(), *outputs)
+        expand(operator_address("float64"), self.tape.operations[skipped:], const.copy(), *outputs)
         return value[0, :n_rows], slopes[:, :n_rows]
 
     def _record(self, free: NDArray[np.bool_]) -> None:

@@ -136,6 +136,7 @@ class Tape(NamedTuple):
 
     operations: Any  #: (n_operations, 4)
     n_fixed: int  #: number of leading operations that depend on no free constant
+    n_values: int  #: number of leading operations for values: those for slopes follow
     n_places: int
     slot: Any  #: (p,) the token of free constant i
     owner: Any  #: (p,) the term of free constant i
@@ -186,10 +187,10 @@ def record_values(
 @kernel
 def record_adjoint(tape: Any, end: Any, o: int, argument: int, places: Any) -> Any:
     """Append the recipe for the adjoint of one argument of operator o; return its place."""
-    lo, hi = _BOUNDS[o, argument]
+    lo, hi = _BOUNDS[o, argument, 0], _BOUNDS[o, argument, 1]
     for i in range(lo, hi):
-        operation, out, a, b = _OPERATIONS[i]
-        push(tape, end, operation, places[out], places[a], places[b])
+        out, a, b = places[_OPERATIONS[i, 1]], places[_OPERATIONS[i, 2]], places[_OPERATIONS[i, 3]]
+        push(tape, end, _OPERATIONS[i, 0], out, a, b)
     # A token has one parent, so an adjoint is never a sum, and if down = up they share a place.
     return places[DOWN] if hi > lo else places[UP]
 
@@ -226,24 +227,32 @@ def record(op: Any, arg: Any, free: Any, start: Any, count: Any) -> Any:
     left, live, at = np.empty(n_tokens, np.int64), np.empty(n_tokens, np.bool_), np.empty(n_tokens, np.int64)
     slot, owner = np.empty(n_tokens, np.int64), np.empty(n_tokens, np.int64)
     tape, end = np.empty((TOKEN_OPERATIONS * n_tokens + len(start), 4), np.int64), np.zeros(1, np.int64)
-    n_fixed, p, n_places = 0, 0, FIRST_PLACE + n_tokens
+    lo, p, room = 0, 0, FIRST_PLACE + n_tokens
+    for j in range(len(start)):
+        first, hi = start[j], lo + count[j]
+        link(op[first : first + count[j]], free[first : first + count[j]], left[lo:hi], live[lo:hi])
+        lo = hi
+    n_fixed, n_places = 0, room
     for moving in range(2):
         lo, n_fixed = 0, end[0]
         for j in range(len(start)):
-            first, hi, base = start[j], lo + count[j], FIRST_PLACE + lo
-            tokens = op[first : first + count[j]]
-            if not moving:
-                link(tokens, free[first : first + count[j]], left[lo:hi], live[lo:hi])
-            record_values(tape, end, op, arg, first, left[lo:hi], live[lo:hi], moving, base, j)
-            if moving and live[hi - 1]:
-                # All terms use the same places: the slopes of a term are output before the next term begins.
-                room = FIRST_PLACE + n_tokens
-                room = record_adjoints(tape, end, tokens, left[lo:hi], live[lo:hi], base, room, at[lo:hi])
-                n_places = max(n_places, room)
-                for t in range(count[j]):
-                    if live[lo + t] and tokens[t] == CONST:
-                        slot[p], owner[p] = first + t, j
-                        push(tape, end, SLOPE, p, at[lo + t], 0)
-                        p += 1
+            hi = lo + count[j]
+            record_values(tape, end, op, arg, start[j], left[lo:hi], live[lo:hi], moving, FIRST_PLACE + lo, j)
             lo = hi
-    return Tape(tape[: end[0]], n_fixed, n_places, slot[:p], owner[:p])
+    lo, n_values = 0, end[0]
+    for j in range(len(start)):
+        first, hi = start[j], lo + count[j]
+        if live[hi - 1]:
+            tokens = op[first : first + count[j]]
+            # All terms use the same places: the slopes of a term are output before the next term begins.
+            used = record_adjoints(
+                tape, end, tokens, left[lo:hi], live[lo:hi], FIRST_PLACE + lo, room, at[lo:hi]
+            )
+            n_places = max(n_places, used)
+            for t in range(count[j]):
+                if live[lo + t] and tokens[t] == CONST:
+                    slot[p], owner[p] = first + t, j
+                    push(tape, end, SLOPE, p, at[lo + t], 0)
+                    p += 1
+        lo = hi
+    return Tape(tape[: end[0]], n_fixed, n_values, n_places, slot[:p], owner[:p])

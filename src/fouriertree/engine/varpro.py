@@ -14,7 +14,17 @@ from fouriertree.compiling import kernel
 
 from .gradients import expand, workspace
 from .intrinsics import next_number
-from .padded import add_multiple, copy, damped_step, inner, project, scale, triangularise
+from .padded import (
+    RANK_TOLERANCE,
+    aligned_rows,
+    copy,
+    damped_step,
+    fill,
+    inner,
+    orthogonalise,
+    project,
+    scale,
+)
 from .tape import record
 
 #: a constant is fixed if its derivative is in the span of the terms, up to this relative part
@@ -30,7 +40,6 @@ REACH = 0.5
 class Slopes(NamedTuple):
     """The model linearised in its p free constants."""
 
-    A: Any  #: (p, m) rows √w·∂e/∂θ_i, then the Jacobian's columns
     scales: Any  #: (p,) norms of the Jacobian's columns, 0 for fixed constants
     T: Any  #: (p, p) triangular factor of the normalized columns
     z: Any  #: (p,) the residual in their coordinates
@@ -39,25 +48,34 @@ class Slopes(NamedTuple):
 
 
 @kernel
-def linearise(owner: Any, Q: Any, c: Any, r: Any, slopes: Any) -> None:
+def linearise(owner: Any, rows: Any, k: int, c: Any, r: Any, slopes: Any, along: Any, part: Any) -> None:
     """T, z of the normalized columns of P⊥·(∂Φ/∂θ)·c, so that r(θ + step/scales) ≈ r − T·step in coordinates.
 
-    A constant is fixed if its derivative is not finite, or is in the span of the terms, where P⊥ leaves only
-    rounding errors.
+    rows: an orthonormal basis of the k terms, and then √w·∂e/∂θ_i, which become a basis of these columns.  A constant
+    is fixed if its derivative is not finite, or is in the span of the terms, where P⊥ leaves only rounding errors.
     """
     for i in range(len(owner)):
-        column, factor = slopes.A[i], c[owner[i]]
+        fill(slopes.T[i], 0.0)
+    for i in range(len(owner)):
+        column, factor = rows[k + i], c[owner[i]]
         before = np.sqrt(inner(column, column))
-        for j in range(len(Q)):
-            add_multiple(column, -inner(Q[j], column), Q[j])
-        after = np.sqrt(inner(column, column))
-        slopes.scales[i] = 0.0
+        length = orthogonalise(rows, k + i, before, along, part)
+        square = length * length
+        for j in range(k, k + i):
+            square += along[j] * along[j]
+        after = np.sqrt(square)
+        slopes.scales[i], slopes.z[i] = 0.0, 0.0
         if after > SPAN_TOLERANCE * before and 0.0 < abs(factor) * after < np.inf:
+            sign = np.sign(factor)
             slopes.scales[i] = abs(factor) * after
-            scale(column, np.sign(factor) / after)
-        else:
-            column[:] = 0.0
-    triangularise(slopes.A, r, slopes.T, slopes.z)
+            for j in range(i):
+                slopes.T[j, i] = sign * along[k + j] / after
+            if length > RANK_TOLERANCE * after:
+                slopes.T[i, i] = length / after
+                scale(column, sign / length)
+                slopes.z[i] = inner(column, r)
+                continue
+        fill(column, 0.0)
 
 
 @kernel
@@ -106,17 +124,27 @@ def fit_model(
     """
     tape = record(op, arg, free, start, count)
     slot, k, p, m = tape.slot, len(start), len(tape.slot), len(y)
-    W = workspace(tape.n_places, m)
-    Phi, Q, R = np.empty((k, m)), np.empty((k, m)), np.empty((k, k))
-    norms, c, r = np.empty(k), np.empty(k), np.empty(m)
-    slopes = Slopes(np.empty((p, m)), np.empty(p), np.empty((p, p)), np.empty(p), np.empty(p), np.empty(p))
+    W, Phi, rows, r = (
+        workspace(tape.n_places, m),
+        aligned_rows(k, m),
+        aligned_rows(k + p, m),
+        aligned_rows(1, m)[0],
+    )
+    R, norms, c, z, x = np.empty((k, k)), np.empty(k), np.empty(k), np.empty(k + p), np.empty(k + p)
+    slopes = Slopes(np.empty(p), np.empty((p, p)), np.empty(p), np.empty(p), np.empty(p))
+    # With one block of rows, the workspace keeps the values: slopes are computed from them, if they are needed.
+    one_block = m <= W.shape[1]
+    n_still = tape.owner[0] if p > 0 else k
     rounding, near_rounding = ROUNDING * inner(y, y), NEAR_ROUNDING * inner(y, y)
     loss, tried, promised = np.inf, 0, np.inf
     damping, growth = FIRST_DAMPING, 2.0
-    coefficients[:] = np.nan
+    fill(coefficients, np.nan)
     while True:
-        expand(operator, tape, tried > 0, const, columns, root_weights, W, Phi, slopes.A)
-        trial = project(Phi, y, Q, R, norms, c, r)
+        again = one_block and tried > 0
+        first = tape.n_fixed if again else 0
+        last = tape.n_values if one_block else len(tape.operations)
+        expand(operator, tape.operations[first:last], const, columns, root_weights, W, Phi, rows[k:])
+        trial = project(Phi, n_still if tried > 0 else 0, y, rows[:k], R, norms, c, r, z[:k], x[:k])
         better = trial < loss
         if better:
             done = trial <= rounding or loss - trial <= tolerance * loss < np.inf
@@ -137,7 +165,11 @@ def fit_model(
         if done or p == 0 or tried == iterations:
             return loss, tried
         if better:
-            linearise(tape.owner, Q, c, r, slopes)
+            if one_block:
+                expand(
+                    operator, tape.operations[tape.n_values :], const, columns, root_weights, W, Phi, rows[k:]
+                )
+            linearise(tape.owner, rows, k, c, r, slopes, z, x)
             for i in range(p):
                 slopes.old[i] = const[slot[i]]
         damping = propose(slopes, damping)

@@ -37,7 +37,6 @@ class FitConfig:
     max_traverses: float | None
     target_loss: float | None
     progress: bool
-    executor: Any = None
 
     @classmethod
     def from_parameters(

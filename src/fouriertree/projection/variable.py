@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fouriertree.engine.compiled import CompiledEngine, on_threads
+from fouriertree.engine.compiled import CompiledEngine, aligned, on_threads
 from fouriertree.engine.gradients import value_and_slopes
 from fouriertree.engine.interpreter import operator_address
 from fouriertree.engine.padded import project
@@ -56,8 +56,11 @@ class FitData:
         target = as_element(as_target(y), rows.n_rows)
         if not (rows.weights >= 0.0).all():
             raise ValueError("weights must be at least 0")
-        root_weights = np.sqrt(rows.weights, dtype=np.float64)
-        weighted = np.zeros_like(root_weights)
+        root_weights, weighted = (
+            aligned(rows.weights.shape, np.float64),
+            aligned(rows.weights.shape, np.float64),
+        )
+        np.sqrt(rows.weights, out=root_weights)
         weighted[: rows.n_rows] = root_weights[: rows.n_rows] * target
         return cls(np.asarray(rows.columns, np.float64), root_weights, weighted, rows.n_columns)
 
@@ -168,7 +171,7 @@ def _unpolished(model: Sequence[Expression], data: FitData) -> tuple[Vector, flo
             ReferenceEngine().evaluate(list(model), data.columns.T) * data.root_weights, np.float64
         )
     c, scratch = np.empty(k), (np.empty((k, n_padded)), np.empty((k, k)), np.empty(k))
-    loss = float(project(Phi, data.y, *scratch, c, np.empty(n_padded)))
+    loss = float(project(Phi, 0, data.y, *scratch, c, np.empty(n_padded), np.empty(k), np.empty(k)))
     return (c, loss) if loss < np.inf else (np.full(k, np.nan), np.inf)
 
 
