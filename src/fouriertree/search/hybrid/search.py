@@ -151,7 +151,7 @@ def _with_candidate(state: HybridState, found: FittedCandidate) -> tuple[HybridS
     """The state with a candidate in its archives, and whether it has joined one."""
     near = state.training.accepts(found.complexity, found.loss)
     better = found.overall_loss < state.overall.best_loss(found.complexity)
-    if not (near or better or found.is_law) or not state.fronts.admit(found.loss, np.inf, found.pole):
+    if not (near or better or found.is_law) or not state.fronts.admit(found.loss, -np.inf, found.pole):
         return state, False
     candidate = Candidate(found.coefficients, found.terms)
     training, overall, least = state.training, state.overall, state.best_without_pole
