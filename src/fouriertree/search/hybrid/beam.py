@@ -333,12 +333,9 @@ class TransformedProblem:
         additions: list[Programs] = []
         n_new: list[int] = []  # terms that each of them adds
         breadth = self.breadth
-        outside = self.units - (self.units @ basis) @ basis.T
-        norms = np.linalg.norm(outside, axis=1)
-        fresh = np.flatnonzero(norms > NOVELTY)
+        fresh, directions = self.directions(basis)
         self.cost += Cost(0, len(self.units) * (basis.shape[1] + 1))
         if len(fresh):
-            directions = (outside[fresh] / norms[fresh, None]).astype(np.float32)
             cosines = np.abs(directions @ r32)
             chosen = fresh[np.argsort(-cosines, kind="stable")[: breadth.singles]]
             additions.append(self._packer.terms(chosen))
@@ -358,6 +355,14 @@ class TransformedProblem:
             additions.append(self._packer.terms(left, right))
             n_new += [1] * len(left)
         return self._best_fits(extended(start.expressions, additions, np.array(n_new, np.int64)), start)
+
+    def directions(self, basis: Floats) -> tuple[Indices, NDArray[np.float32]]:
+        """Basis functions outside of the span of the terms so far, and their normalized orthogonal parts (m, n)."""
+        outside = self.units - (self.units @ basis) @ basis.T
+        norms = np.sqrt(np.einsum("ij,ij->i", outside, outside))
+        fresh = np.flatnonzero(norms > NOVELTY)
+        outside = outside if len(fresh) == len(norms) else outside[fresh]
+        return fresh, np.divide(outside, norms[fresh, None], dtype=np.float32, casting="same_kind")
 
     def _distinct(self, pairs: Pairs, functions: Indices, count: int) -> tuple[Indices, Indices]:
         """The best pairs, but only one of every form: its constants will be fitted anyway."""
