@@ -33,7 +33,9 @@ COMPILED: dict[str, list[tuple[Any, str]]] = {
     "linear algebra": [(np.linalg, "lstsq"), (np.linalg, "qr"), (np.linalg, "svd"), (np.linalg, "pinv")],
 }
 LAWS: dict[str, Callable[[Any, Any, Any], Any]] = {
-    "decay": lambda a, b, c: 1.6 * np.exp(-0.67 * b) * np.cos(0.34 * a) + 0.56 * c * np.exp(-1.1 * a) + 0.3 * c / b,
+    "decay": lambda a, b, c: (
+        1.6 * np.exp(-0.67 * b) * np.cos(0.34 * a) + 0.56 * c * np.exp(-1.1 * a) + 0.3 * c / b
+    ),
     "wave": lambda a, b, c: 0.7 * np.sin(2.7 * b) * np.exp(-0.39 * a) + 0.63 * a * c + np.tanh(1.3 * c),
     "ratio": lambda a, b, c: 2.0 * a / (0.8 + b) + np.log(c) * np.sqrt(a) + 0.4 * b * c,
 }
@@ -83,7 +85,9 @@ def table(law: Callable[..., Any]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seconds", type=float, default=20.0)
     options = parser.parse_args()
     SymbolicRegressor(max_evaluations=100_000).fit(*table(LAWS["decay"]))
@@ -96,13 +100,18 @@ def main() -> int:
         seconds = time.perf_counter() - began
         total += seconds
         share = (sum(clock.seconds.values()) - before) / seconds
-        print(f"{name}: {100 * share:.1f} % compiled, {(clock.fits - fits) / seconds:,.0f} candidates fitted per second")
+        print(
+            f"{name}: {100 * share:.1f} % compiled, {(clock.fits - fits) / seconds:,.0f} candidates fitted per second"
+        )
     for name, seconds in clock.seconds.most_common():
         print(f"  {name}: {100 * seconds / total:.1f} %")
     compiled_share = 100.0 * sum(clock.seconds.values()) / total
     print(f"  Python and elementwise NumPy: {100 - compiled_share:.1f} %")
     return report(
-        [Bar("compiled-percent", compiled_share, 75.0), Bar("fitted-per-second", clock.fits / total, 10_000.0)]
+        [
+            Bar("compiled-percent", compiled_share, 75.0),
+            Bar("fitted-per-second", clock.fits / total, 10_000.0),
+        ]
     )
 
 
