@@ -15,7 +15,7 @@ from functools import partial
 from math import inf
 from typing import Any, TypeVar
 
-from fouriertree.search.shared import dumps
+from fouriertree.search.shared import dumps, same_computer
 
 R = TypeVar("R")
 
@@ -143,7 +143,9 @@ class ProcessPool(Executor):
         """Give a call to the workers, which are started where there are none; then `then(workers, answer)`."""
         try:
             # Pickled here, because a pool breaks if one of its workers cannot read a task.
-            workers, answer = self._submit(dumps(call))
+            with same_computer():
+                payload = dumps(call)
+            workers, answer = self._submit(payload)
         except Exception as error:
             workers, answer = None, Future()
             answer.set_exception(error)
