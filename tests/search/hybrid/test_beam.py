@@ -83,7 +83,9 @@ def drawn_beam(seed, n_starts):
 
 
 def same(one, other):
-    arrays = zip((one.forms, one.losses, one.started), (other.forms, other.losses, other.started), strict=True)
+    arrays = zip(
+        (one.forms, one.losses, one.started), (other.forms, other.losses, other.started), strict=True
+    )
     return one.starts == other.starts and all(np.array_equal(a, b) for a, b in arrays)
 
 
@@ -136,7 +138,13 @@ def test_a_merged_beam_keeps_the_best_starts(monkeypatch):
 
 
 # Expansion --------------------------------------------------------------------------------------------------
-BRANCHES = [("t", "powers"), ("log t", "functions"), ("t", "ratio"), ("t", "modulated"), ("1/t", "modulated ratio")]
+BRANCHES = [
+    ("t", "powers"),
+    ("log t", "functions"),
+    ("t", "ratio"),
+    ("t", "modulated"),
+    ("1/t", "modulated ratio"),
+]
 
 
 @pytest.mark.parametrize(("transform", "dictionary"), BRANCHES)

@@ -16,7 +16,19 @@ from fouriertree.search.hybrid.context import HybridOptions
 from fouriertree.search.hybrid.reductions import Reduction
 from fouriertree.search.nesting import Nesting
 
-TEXTS = ["1", "x0", "x1", "x0^2", "x0*x1", "sin(x0)", "sin(sin(x1))", "cos(x0)", "exp(x1)", "x0/x1", "tanh(x0)"]
+TEXTS = [
+    "1",
+    "x0",
+    "x1",
+    "x0^2",
+    "x0*x1",
+    "sin(x0)",
+    "sin(sin(x1))",
+    "cos(x0)",
+    "exp(x1)",
+    "x0/x1",
+    "tanh(x0)",
+]
 TERMS = [parse(text) for text in TEXTS]
 
 

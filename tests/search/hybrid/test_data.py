@@ -26,7 +26,9 @@ def test_of_many_features_those_that_matter_are_used(n):
 def test_the_choice_among_thousands_does_not_depend_on_the_order_of_the_features():
     X, y = table(FOREST_FEATURES + 50)
     order = np.random.default_rng(2).permutation(X.shape[1])
-    found, moved = (useful_features(A, y, np.ones(len(y)), np.random.default_rng(0)) for A in (X, X[:, order]))
+    found, moved = (
+        useful_features(A, y, np.ones(len(y)), np.random.default_rng(0)) for A in (X, X[:, order])
+    )
     assert set(order[moved].tolist()) == set(found.tolist())
 
 

@@ -331,3 +331,11 @@ def test_many_rows_are_sampled_for_the_search_and_losses_are_of_all_rows():
     assert model.get_best()["equation"] == "2*x0/x1"
     for i, row in model.equations_.iterrows():
         assert row["loss"] == pytest.approx(np.mean((y - model.predict(X, index=i)) ** 2), rel=1e-9)
+
+
+# Budgets ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("limit", [1, 2, 1000])
+def test_candidates_of_the_last_task_are_reported_when_the_budget_is_spent(limit):
+    ended = run(Hybrid(), problem(*noisy()), Budget(max_candidates=limit))
+    assert not ended.state.pending
+    assert ended.state.progress.candidates == ended.state.cost.candidates >= limit

@@ -28,7 +28,11 @@ transforms = pytest.mark.parametrize("transform", TRANSFORMS, ids=lambda transfo
 
 def multiple(transform):
     """k in g(t) = exp(k·t): its inverse is written as k·t, and its coefficient comes out of the fit."""
-    return float(transform.name.removeprefix("exp ").removesuffix("t")) if transform.name.startswith("exp") else 1.0
+    return (
+        float(transform.name.removeprefix("exp ").removesuffix("t"))
+        if transform.name.startswith("exp")
+        else 1.0
+    )
 
 
 def targets(seed, sign=1.0, n=50):
@@ -101,7 +105,10 @@ def test_a_transformed_target_beyond_the_range_of_numbers_is_refused(transform):
     huge = np.array([1.0, 2.0, 1e300])
     applied = transform.apply(huge, np.ones(3))
     with np.errstate(all="ignore"):
-        fits = np.isfinite(transform.function(huge)).all() and np.isfinite(1.0 / transform.slope(huge) ** 2).all()
+        fits = (
+            np.isfinite(transform.function(huge)).all()
+            and np.isfinite(1.0 / transform.slope(huge) ** 2).all()
+        )
     assert (applied is not None) == fits
     assert fits or transform is not IDENTITY
 
@@ -143,7 +150,9 @@ def test_an_operator_that_is_missing_takes_away_what_needs_it(missing, lost):
 
 
 def test_polynomials_alone_allow_the_target_itself_and_its_root():
-    allowed = [transform.name for transform in TRANSFORMS if transform.allowed(Vocabulary(PrimitiveSet.polynomial()))]
+    allowed = [
+        transform.name for transform in TRANSFORMS if transform.allowed(Vocabulary(PrimitiveSet.polynomial()))
+    ]
     assert allowed == ["t", "sqrt t"]
 
 
@@ -223,7 +232,9 @@ def test_terms_with_the_target_become_a_denominator(seed, n_above, n_below, fact
     z = Expression.variable(TARGET)
     multiplied = tuple(DEFAULT.product([e, z]) for e in below)
     coefficients = coefficients[: n_above + len(below)]
-    [term] = terms_for_target(DEFAULT, reduction_of(factor), IDENTITY, coefficients, (*above, *multiplied), TARGET)
+    [term] = terms_for_target(
+        DEFAULT, reduction_of(factor), IDENTITY, coefficients, (*above, *multiplied), TARGET
+    )
     top = sum(c * e.evaluate(X) for c, e in zip(coefficients, above, strict=False))
     bottom = 1.0 - sum(c * e.evaluate(X) for c, e in zip(coefficients[n_above:], below, strict=True))
     wanted, found = factor_values(X, factor) * top / bottom, term.evaluate(X)
@@ -243,7 +254,9 @@ def test_a_fraction_for_a_transformed_target_becomes_the_inverse_of_the_fraction
     )
     coefficients = (*(2.0, 0.5)[:n_above], -0.7)
     fraction = (2.0 * X[:, 0] + (0.5 * X[:, 1] ** 2 if n_above == 2 else 0.0)) / (1.0 + 0.7 * X[:, 2])
-    [term] = terms_for_target(DEFAULT, reduction_of(), transform_named("t^2"), coefficients, (*above, below), TARGET)
+    [term] = terms_for_target(
+        DEFAULT, reduction_of(), transform_named("t^2"), coefficients, (*above, below), TARGET
+    )
     ratio = term.evaluate(X) / np.sqrt(fraction)
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-10)
 
