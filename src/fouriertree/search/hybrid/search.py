@@ -126,8 +126,13 @@ class Hybrid(HybridOptions):
 
 
 def _counted(state: HybridState) -> Progress:
-    """The progress after a step, which is at least one pass over the data."""
+    """The progress after a step, which is at least one pass over the data.
+
+    The cost of a task counts when its candidates have joined the archive, so that a budget drops none of them.
+    """
     before, cost = state.progress, state.cost
+    if state.pending:
+        return replace(before, traverses=before.traverses + 1)
     traverses = max(before.traverses + 1, cost.traverses)
     return replace(before, traverses=traverses, candidates=cost.candidates)
 
@@ -135,8 +140,7 @@ def _counted(state: HybridState) -> Progress:
 # The archive ------------------------------------------------------------------------------------------------------
 def _archived(problem: Problem, state: HybridState) -> tuple[HybridState, list[Event]]:
     """The state after candidates have joined the archive, up to the first that is the best so far, and events."""
-    state = replace(state, progress=_counted(state))
-    events: list[Event] = []
+    events: list[Reported | Accepted] = []
     while state.pending and not any(isinstance(event, Accepted) for event in events):
         found, *rest = state.pending
         state = replace(state, pending=tuple(rest), law=state.law or found.is_law)
@@ -145,7 +149,10 @@ def _archived(problem: Problem, state: HybridState) -> tuple[HybridState, list[E
             new = _events(problem, state.progress, found)
             events += new
             state = replace(state, progress=new[-1].progress if new else state.progress)
-    return state, events
+    progress = _counted(state)
+    counts = {"traverses": progress.traverses, "candidates": progress.candidates}
+    counted: list[Event] = [replace(e, progress=replace(e.progress, **counts)) for e in events]
+    return replace(state, progress=progress), counted
 
 
 def _with_candidate(state: HybridState, found: FittedCandidate) -> tuple[HybridState, bool]:

@@ -1,9 +1,9 @@
-"""The columns that a search looks at."""
+"""The features that a search uses."""
 
 import numpy as np
 import pytest
 
-from fouriertree.search.hybrid.table import FOREST_COLUMNS, MOST_COLUMNS, most_correlated, useful_columns
+from fouriertree.search.hybrid.data import FOREST_FEATURES, MAX_FEATURES, most_correlated, useful_features
 
 LAW = (3, 7, 11, 19)
 
@@ -16,17 +16,19 @@ def table(n, rows=400):
 
 
 @pytest.mark.parametrize("n", [100, 400, 3000])
-def test_of_many_columns_those_that_matter_are_looked_at(n):
+def test_of_many_features_those_that_matter_are_used(n):
     X, y = table(n)
-    found = useful_columns(X, y, np.ones(len(y)), np.random.default_rng(0))
+    found = useful_features(X, y, np.ones(len(y)), np.random.default_rng(0))
     assert set(LAW) <= set(found.tolist())
-    assert len(found) == MOST_COLUMNS
+    assert len(found) == MAX_FEATURES
 
 
-def test_the_choice_among_thousands_does_not_depend_on_the_order_of_the_columns():
-    X, y = table(FOREST_COLUMNS + 50)
+def test_the_choice_among_thousands_does_not_depend_on_the_order_of_the_features():
+    X, y = table(FOREST_FEATURES + 50)
     order = np.random.default_rng(2).permutation(X.shape[1])
-    found, moved = (useful_columns(A, y, np.ones(len(y)), np.random.default_rng(0)) for A in (X, X[:, order]))
+    found, moved = (
+        useful_features(A, y, np.ones(len(y)), np.random.default_rng(0)) for A in (X, X[:, order])
+    )
     assert set(order[moved].tolist()) == set(found.tolist())
 
 

@@ -1,4 +1,4 @@
-"""The hybrid as a whole: laws come out to rounding, in any units and order, every time, and odd data do no harm."""
+"""The hybrid search as a whole: laws are found to rounding, in any units and order, on odd data too."""
 
 import numpy as np
 import pandas as pd
@@ -6,9 +6,10 @@ import pytest
 
 from fouriertree import EmpiricalSpace, Grammar, PrimitiveSet, Problem, SymbolicRegressor
 from fouriertree.search import Accepted, Budget, Hybrid, Reported, run
-from fouriertree.search.hybrid.hybrid import LAW
-from fouriertree.search.hybrid.plan import PARTS
-from fouriertree.search.hybrid.table import make_table
+from fouriertree.search.hybrid.data import search_data
+from fouriertree.search.hybrid.dictionary import SPECS
+from fouriertree.search.hybrid.scheduler import PARTS
+from fouriertree.search.hybrid.search import LAW
 
 LAWS = {
     "power law": (3, lambda a, b, c: 6.67 * a * b / c**2),
@@ -50,7 +51,7 @@ def test_a_law_is_found_to_rounding_and_known_to_be_one(d, law):
     assert relative_error(model, 1.05 * new, law(*(1.05 * new.T))) < 1e-9
 
 
-def test_a_column_that_does_not_matter_is_left_out():
+def test_a_feature_that_does_not_matter_is_left_out():
     X = rows(4)
     model = fitted(X, X[:, 2] * np.exp(-X[:, 0]))
     assert columns_of(model) == {0, 2}
@@ -61,15 +62,15 @@ def problem(X, y):
     return Problem(EmpiricalSpace(X, y), Grammar(PrimitiveSet.default(), X.shape[1]))
 
 
-def test_a_run_ends_with_the_law_and_tells_it_last():
+def test_a_run_ends_with_the_law_and_reports_it_last():
     X = rows(3)
     y = X[:, 0] * X[:, 1] / X[:, 2] - 0.7
     events = []
     result = run(Hybrid(), problem(X, y), Budget(max_candidates=20_000_000), [events.append])
     assert result.reason == LAW
     best = [e for e in events if isinstance(e, Accepted)][-1]
-    told = sum(c * e.evaluate(X) for c, e in zip(best.coefficients, best.expressions, strict=True))
-    np.testing.assert_allclose(told, y, rtol=1e-12)
+    predicted = sum(c * e.evaluate(X) for c, e in zip(best.coefficients, best.expressions, strict=True))
+    np.testing.assert_allclose(predicted, y, rtol=1e-12)
     assert best.progress.loss == result.state.progress.loss
     assert {tuple(e.expressions) for e in events if isinstance(e, Accepted)} <= {
         tuple(e.expressions) for e in events if isinstance(e, Reported)
@@ -82,59 +83,59 @@ def noisy(seed=0, n=60):
     return X, X[:, 0] * X[:, 1] / (X[:, 2] + 1.0) + np.random.default_rng(seed).normal(0.0, 0.1, n)
 
 
-def same_table(one, other):
-    for name in ("X", "y", "weights", "screen"):
+def assert_same_data(one, other):
+    for name in ("X", "y", "weights", "screening"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-    for a, b in zip(one.held, other.held, strict=True):
+    for a, b in zip(one.validation, other.validation, strict=True):
         np.testing.assert_array_equal(a, b)
 
 
-def table(X, y):
-    """The table of a problem of which the last rows are held back."""
+def data_of(X, y):
+    """The data of a problem of which the last rows are the validation set."""
     grammar = Grammar(PrimitiveSet.default(), X.shape[1])
-    held = EmpiricalSpace(X[-9:], y[-9:])
-    return make_table(Problem(EmpiricalSpace(X[:-9], y[:-9]), grammar, holdout=held), seed=5)
+    validation = EmpiricalSpace(X[-9:], y[-9:])
+    return search_data(Problem(EmpiricalSpace(X[:-9], y[:-9]), grammar, holdout=validation), seed=5)
 
 
 @pytest.mark.parametrize("d", [3, 20])
-def test_the_search_sees_neither_order_nor_units_that_are_powers_of_two(d):
+def test_search_data_depend_on_neither_order_nor_units_that_are_powers_of_two(d):
     X = rows(d, 80)
     y = X[:, 0] * X[:, 1] + X[:, 2]
     rng = np.random.default_rng(d)
     order, units = rng.permutation(d), 2.0 ** rng.integers(-40, 40, d)
-    one, other = table(X, y), table((X * units)[:, order], 1024.0 * y)
-    same_table(one, other)
-    np.testing.assert_array_equal(order[other.columns], one.columns)
-    # It knows the way back.
-    np.testing.assert_allclose(one.X * one.scales, X[:-9, one.columns], rtol=1e-15)
-    np.testing.assert_array_equal(other.scales, one.scales * units[one.columns])
+    one, other = data_of(X, y), data_of((X * units)[:, order], 1024.0 * y)
+    assert_same_data(one, other)
+    np.testing.assert_array_equal(order[other.features], one.features)
+    # The problem's units can be restored.
+    np.testing.assert_allclose(one.X * one.scales, X[:-9, one.features], rtol=1e-15)
+    np.testing.assert_array_equal(other.scales, one.scales * units[one.features])
     assert other.y_scale == 1024.0 * one.y_scale
     np.testing.assert_allclose(np.mean(one.X**2, axis=0), 1.0)
     assert np.mean(one.y**2) == pytest.approx(1.0)
 
 
-def standing(X, y, limit=150_000):
-    """What a short run keeps, in units of its own: {complexity: losses}."""
+def archived(X, y, limit=150_000):
+    """The archive of a short run, in standardised units: {complexity: losses}."""
     state = run(Hybrid(), problem(X, y), Budget(max_candidates=limit)).state
-    return {c: [e.loss for e in entries] for c, entries in state.archive.entries.items()}
+    return {c: [e.loss for e in entries] for c, entries in state.training.entries.items()}
 
 
 @pytest.fixture(scope="module")
-def given_standing():
-    return standing(*noisy())
+def given_archive():
+    return archived(*noisy())
 
 
 @pytest.mark.parametrize("order", [[2, 0, 1], [1, 0, 2], [2, 1, 0]])
-def test_the_order_of_the_columns_changes_no_bit(given_standing, order):
+def test_the_order_of_the_features_changes_no_bit(given_archive, order):
     X, y = noisy()
-    assert standing(X[:, order], y) == given_standing
+    assert archived(X[:, order], y) == given_archive
 
 
 @pytest.mark.parametrize("exponents", [(10, 0, 0, 0), (0, 0, 0, -37), (-30, 9, 2, 40)], ids=str)
-def test_units_that_are_powers_of_two_change_no_bit(given_standing, exponents):
+def test_units_that_are_powers_of_two_change_no_bit(given_archive, exponents):
     X, y = noisy()
     *columns, target = 2.0 ** np.array(exponents, float)
-    assert standing(X * columns, y * target) == given_standing
+    assert archived(X * columns, y * target) == given_archive
 
 
 def test_other_names_change_nothing_but_names():
@@ -150,7 +151,7 @@ def test_other_names_change_nothing_but_names():
     )
 
 
-def test_a_fit_of_permuted_columns_predicts_the_same():
+def test_a_fit_of_permuted_features_predicts_the_same():
     (X, y), order = noisy(), [2, 0, 1]
     one, other = (fitted(data, y, max_evaluations=20_000) for data in (X, X[:, order]))
     assert list(one.equations_["complexity"]) == list(other.equations_["complexity"])
@@ -179,7 +180,7 @@ def test_a_law_is_found_in_any_units(units, law):
     assert relative_error(model, X * columns, law(*X.T) * target) < 1e-10
 
 
-def test_units_that_are_powers_of_two_change_nothing_but_numbers():
+def test_units_that_are_powers_of_two_change_constants_only():
     X = rows(3, 60)
     y = 3.3 * X[:, 1] / (X[:, 0] + 0.7 * X[:, 2])
     *columns, target = UNITS["powers of two"]
@@ -189,14 +190,14 @@ def test_units_that_are_powers_of_two_change_nothing_but_numbers():
 
 
 # Determinism ------------------------------------------------------------------------------------------------
-def test_threads_change_no_bit_of_the_table():
+def test_jobs_change_no_bit_of_the_table():
     X, y = noisy()
     one, two = (fitted(X, y, max_evaluations=50_000, n_jobs=jobs) for jobs in (1, 2))
     pd.testing.assert_frame_equal(one.equations_, two.equations_, check_exact=True)
     assert one.evaluations_ == two.evaluations_
 
 
-def told(limit):
+def reported(limit):
     events = []
     X, y = noisy()
     result = run(Hybrid(), problem(X, y), Budget(max_candidates=limit), [events.append], seed=3)
@@ -204,15 +205,15 @@ def told(limit):
     return result, [(type(e), e.progress, e.coefficients.tolist(), e.expressions) for e in found]
 
 
-def test_with_fewer_evaluations_a_run_tells_a_beginning_of_the_same():
-    whole, long = told(200_000)
+def test_with_fewer_evaluations_a_run_reports_the_first_of_the_same_events():
+    whole, long = reported(200_000)
     for limit in (1, 9_000, 60_000):
-        part, short = told(limit)
+        part, short = reported(limit)
         assert part.state.progress.candidates < whole.state.progress.candidates
         assert short == long[: len(short)]
-        # It ended at the first standing at or beyond its limit.
+        # It ended with the first step at or beyond its limit.
         assert all(progress.candidates <= part.state.progress.candidates for _, progress, _, _ in short)
-        assert all(progress.candidates > limit for _, progress, _, _ in long[len(short) :])
+        assert all(progress.candidates >= limit for _, progress, _, _ in long[len(short) :])
         assert part.reason == "evaluations used up"
 
 
@@ -239,12 +240,12 @@ def test_a_handful_of_rows_is_fitted_and_not_interpolated_by_something_long(n, d
     assert model.stop_reason_ != LAW
 
 
-def test_five_rows_of_a_line_are_a_line():
+def test_five_rows_of_a_linear_function_are_enough():
     X = rows(1, 5)
     assert fitted(X, 2.0 * X[:, 0] + 1.0, max_evaluations=50_000).get_best()["equation"] == "2*x0 + 1"
 
 
-def test_columns_that_are_constant_or_equal_or_of_two_values_are_no_obstacle():
+def test_features_that_are_constant_or_equal_or_of_two_values_are_no_obstacle():
     X = np.column_stack([rows(2), np.full(100, 4.0), np.arange(100) % 2, np.zeros(100)])
     X = np.column_stack([X, X[:, 0]])
     y = 3.0 * X[:, 1] * X[:, 3] + X[:, 0]
@@ -268,14 +269,14 @@ def test_a_target_far_from_zero_is_not_taken_for_a_constant():
 
 
 @pytest.mark.parametrize("unit", [1e-160, 1e140, 1e155])
-def test_columns_of_any_size_are_no_obstacle(unit):
+def test_features_of_any_size_are_no_obstacle(unit):
     X = rows(2, 60)
     assert (
         relative_error(fitted(X * [unit, 1.0], X[:, 0] * X[:, 1]), X * [unit, 1.0], X[:, 0] * X[:, 1]) < 1e-12
     )
 
 
-def test_of_two_hundred_columns_the_three_that_matter_are_found():
+def test_of_two_hundred_features_the_three_that_matter_are_found():
     X = rows(200, 200)
     y = X[:, 17] * X[:, 99] / X[:, 180]
     model = fitted(X, y, max_evaluations=3_000_000)
@@ -301,26 +302,28 @@ def test_of_noisy_data_the_short_law_is_chosen(law, longest):
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_that_is_left_out_is_not_used(part):
     X = np.random.default_rng(0).uniform(1.0, 3.0, (60, 3))
-    problem = Problem(
-        EmpiricalSpace(X, X[:, 0] / X[:, 1] + np.sin(X[:, 2]) + 0.1 * X[:, 0] ** 3),
-        Grammar(PrimitiveSet.default(), 3),
-    )
-    search = Hybrid(most_atoms=200, rounds=1, without=frozenset({part}))
-    ended = run(search, problem, Budget(max_candidates=400_000), [], 0)
-    arms = ended.state.plan.arms
-    assert arms
+    noise = np.random.default_rng(1).normal(0.0, 0.01, 60)
+    y = X[:, 0] / X[:, 1] + np.sin(X[:, 2]) + 0.1 * X[:, 0] ** 3 + noise
+    search = Hybrid(max_dictionary=200, rounds=1, without=frozenset({part}))
+    state = run(search, problem(X, y), Budget(), [], 0).state
+    branches = [known.branch for known in state.branches]
+    assert branches
     uses = {
-        "links": any(arm.link.name != "t" for arm in arms),
-        "ratios": any(arm.pool.ratio for arm in arms),
-        "modulation": any(arm.pool.modulated for arm in arms),
-        "functions": any(arm.pool.recipe.functions for arm in arms),
-        "symmetries": any(arm.view.factor or len(arm.view.variables) < 3 for arm in arms),
+        "transforms": any(branch.transform != "t" for branch in branches),
+        "ratios": any(SPECS[branch.dictionary].ratio for branch in branches),
+        "modulation": any(SPECS[branch.dictionary].modulated for branch in branches),
+        "functions": any(SPECS[branch.dictionary].functions for branch in branches),
+        "reductions": any(b.reduction.factor or len(b.reduction.variables) < 3 for b in branches),
+        "variation": state.varied > 0,
     }
-    assert not uses.get(part, False)
+    assert uses.keys() == set(PARTS)
+    assert not uses[part]
+    # All others are used, except where the data have no symmetry.
+    assert {name for name, used in uses.items() if used} | {"reductions"} >= set(PARTS) - {part}
 
 
 # Many rows --------------------------------------------------------------------------------------------------
-def test_many_rows_are_sampled_for_the_search_and_all_of_them_judge_the_table():
+def test_many_rows_are_sampled_for_the_search_and_losses_are_of_all_rows():
     rng = np.random.default_rng(0)
     X = rng.uniform(1.0, 3.0, (120_000, 2))
     y = 2.0 * X[:, 0] / X[:, 1] + rng.normal(0.0, 0.1, len(X))
@@ -328,3 +331,11 @@ def test_many_rows_are_sampled_for_the_search_and_all_of_them_judge_the_table():
     assert model.get_best()["equation"] == "2*x0/x1"
     for i, row in model.equations_.iterrows():
         assert row["loss"] == pytest.approx(np.mean((y - model.predict(X, index=i)) ** 2), rel=1e-9)
+
+
+# Budgets ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("limit", [1, 2, 1000])
+def test_candidates_of_the_last_task_are_reported_when_the_budget_is_spent(limit):
+    ended = run(Hybrid(), problem(*noisy()), Budget(max_candidates=limit))
+    assert not ended.state.pending
+    assert ended.state.progress.candidates == ended.state.cost.candidates >= limit

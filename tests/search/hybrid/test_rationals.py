@@ -1,4 +1,4 @@
-"""Fractions of polynomials: those that a target is come out, with the smallest degrees, in any units and with zeros."""
+"""Rational functions: one that equals the target is found, with the smallest degrees, in any units and with zeros."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from fouriertree import SymbolicRegressor
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.vocabulary import Vocabulary
-from fouriertree.search.hybrid.explore import EXACT
-from fouriertree.search.hybrid.fractions import MOST_NEAR_DEGREE, NEARLY, fractions
+from fouriertree.search.hybrid.evaluation import EXACT
+from fouriertree.search.hybrid.rationals import MAX_NEAR_DEGREE, NEARLY, rational_functions
 
 V = Vocabulary(PrimitiveSet.default())
 SPARE = 4
@@ -27,7 +27,7 @@ def value(coefficients, x):
 
 
 def found_in(x, y, weights=None):
-    return list(fractions(x, y, np.ones(len(x)) if weights is None else weights, SPARE))
+    return list(rational_functions(x, y, np.ones(len(x)) if weights is None else weights, SPARE))
 
 
 def terms(coefficients):
@@ -44,7 +44,7 @@ def same(polynomial, expected):
 
 @pytest.mark.parametrize("interval", [(-1.0, 1.0), (-10.0, 10.0), (0.3, 2.0)])
 @pytest.mark.parametrize(("above", "below"), LAWS.values(), ids=LAWS)
-def test_a_fraction_is_found_with_the_smallest_degrees_it_has(above, below, interval):
+def test_a_rational_function_is_found_with_the_smallest_degrees_it_has(above, below, interval):
     x = np.linspace(*interval, 20)
     *_, last = found_in(x, value(above, x) / value(below, x))
     exact = [f for f in last if f.loss <= EXACT]
@@ -59,7 +59,7 @@ def test_a_fraction_is_found_with_the_smallest_degrees_it_has(above, below, inte
     below=st.integers(1, 2),
     unit=st.sampled_from([1.0, 1e-9, 3e6]),
 )
-def test_units_and_weights_change_the_numbers_only(seed, above, below, unit):
+def test_units_and_weights_change_the_constants_only(seed, above, below, unit):
     rng = np.random.default_rng(seed)
     P, Q = rng.uniform(0.5, 2.0, above + 1), rng.uniform(0.5, 2.0, below + 1)
     x = rng.uniform(0.1, 3.0, 30)
@@ -74,7 +74,7 @@ def test_units_and_weights_change_the_numbers_only(seed, above, below, unit):
         assert [p for p, _ in back] == [p for p, _ in original]
 
 
-def test_what_is_written_has_the_loss_that_was_promised():
+def test_the_written_expression_has_the_stated_loss():
     x = np.linspace(0.2, 3.0, 40)
     y = np.exp(-x) + 0.001 * np.random.default_rng(0).normal(size=40)
     near = [f for found in found_in(x, y) for f in found]
@@ -84,10 +84,10 @@ def test_what_is_written_has_the_loss_that_was_promised():
         residual = y - values * (values @ y) / (values @ values)
         assert residual @ residual / (y @ y) == pytest.approx(f.loss, rel=1e-6)
         assert f.loss <= NEARLY
-        assert max(p for p, _ in f.above) + max(q for q, _ in f.below) <= MOST_NEAR_DEGREE
+        assert max(p for p, _ in f.above) + max(q for q, _ in f.below) <= MAX_NEAR_DEGREE
 
 
-def test_few_rows_prove_no_fraction():
+def test_few_rows_are_no_evidence_for_a_rational_function():
     x = np.linspace(0.2, 3.0, SPARE + 1)
     assert found_in(x, np.sin(x)) == []
 
@@ -121,7 +121,7 @@ def test_an_exact_polynomial_may_have_more_terms_than_three_rows_each(degree):
 
 
 @pytest.mark.parametrize("function", [np.cosh, np.exp, np.sin])
-def test_a_fraction_that_is_close_to_any_smooth_function_ends_no_search(function):
+def test_a_rational_function_that_is_close_to_any_smooth_function_ends_no_search(function):
     x = np.linspace(-1.5, 1.5, 60)
     model = SymbolicRegressor(
         operators=["+", "-", "*", "/", "exp", "sin"], random_state=0, max_evaluations=10**7
