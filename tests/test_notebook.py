@@ -82,3 +82,25 @@ def test_an_interrupt_in_a_notebook_keeps_the_model_and_a_second_one_raises():
         assert cell("print(SymbolicRegressor(max_evaluations=1000).fit(X, y).stop_reason_)") == (
             "evaluations used up"
         )
+
+
+#: a function and an operator of a cell, in the process pool
+POOL = """
+import time
+from fouriertree.expr import PrimitiveSet, parse
+from fouriertree.search.executors import ordered, process_pool
+operators = PrimitiveSet(["add"])
+operators.add("twice", lambda a: 2 * a)
+def value(expression):
+    return float(expression.evaluate([[21.0]])[0])
+print(list(ordered(value, [parse("twice(x0)", primitives=operators)] * 2, process_pool(2))))
+"""
+
+
+def test_functions_of_a_notebook_run_in_the_process_pool_and_an_interrupt_ends_them():
+    with notebook() as cell:
+        assert cell(POOL) == "[42.0, 42.0]"
+        started = time.monotonic()
+        assert cell("list(ordered(time.sleep, [600.0], process_pool(2)))", [1.0]) == "KeyboardInterrupt"
+        assert time.monotonic() - started < QUICK
+        assert cell("print(list(ordered(abs, [-1], process_pool(2))))") == "[1]"
