@@ -44,6 +44,7 @@ from fouriertree.search.hybrid.transforms import terms_for_target, transform_nam
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Hashes = NDArray[np.uint64]
+Singles = NDArray[np.float32]
 
 #: steps of variable projection for all proposed sums, and for the best of them; how many the best are
 SHORT, LONG, FINALISTS = 4, 25, 24
@@ -290,14 +291,14 @@ class TransformedProblem:
         small = len(dictionary) <= SMALL
         self.breadth = self.spec.breadth.of_small_dictionary() if small else self.spec.breadth
         weighted = dictionary.values * self.roots
-        self.units = weighted / np.linalg.norm(weighted, axis=1, keepdims=True)
+        #: weighted basis functions of unit length: (n_functions, n_rows); screening needs no more digits
+        self.units = (weighted / np.linalg.norm(weighted, axis=1, keepdims=True)).astype(np.float32)
         numbers: dict[object, int] = {}
         #: the number of the form of every basis function
         self.forms = np.array([numbers.setdefault(f.form, len(numbers)) for f in dictionary.functions])
         self.factors = np.array([i for i, f in enumerate(dictionary.functions) if not f.below])
         plain = dictionary.values[self.factors]
-        plain = plain / np.sqrt(np.mean(plain**2, axis=1, keepdims=True))
-        self.plain32, self.weighted32 = plain.astype(np.float32), self.units[self.factors].astype(np.float32)
+        self.plain = (plain / np.sqrt(np.mean(plain**2, axis=1, keepdims=True))).astype(np.float32)
         self._engine = CompiledEngine()
         self._rows = self._engine.prepare(self.X)
         variables = branch.reduction.variables
@@ -333,7 +334,7 @@ class TransformedProblem:
         additions: list[Programs] = []
         n_new: list[int] = []  # terms that each of them adds
         breadth = self.breadth
-        fresh, directions = self.directions(basis)
+        fresh, directions = self.directions(q32)
         self.cost += Cost(0, len(self.units) * (basis.shape[1] + 1))
         if len(fresh):
             cosines = np.abs(directions @ r32)
@@ -348,7 +349,7 @@ class TransformedProblem:
                 additions.append(self._packer.terms(np.stack([left, right], axis=1).ravel()))
                 n_new += [2] * len(left)
         if breadth.products and "mul" in self.vocabulary and self.target is None:
-            pairs = best_products(self.plain32, self.weighted32, r32, q32, PAIRS_PER_FIT * breadth.products)
+            pairs = best_products(self.plain, self.units, r32, q32, PAIRS_PER_FIT * breadth.products)
             left, right = self._distinct(pairs, self.factors, breadth.products)
             n_pairs = len(self.factors) * (len(self.factors) + 1) // 2
             self.cost += Cost(n_pairs, n_pairs * (2 + len(q32)))
@@ -356,13 +357,14 @@ class TransformedProblem:
             n_new += [1] * len(left)
         return self._best_fits(extended(start.expressions, additions, np.array(n_new, np.int64)), start)
 
-    def directions(self, basis: Floats) -> tuple[Indices, NDArray[np.float32]]:
+    def directions(self, basis: Singles) -> tuple[Indices, Singles]:
         """Basis functions outside of the span of the terms so far, and their normalized orthogonal parts (m, n)."""
-        outside = self.units - (self.units @ basis) @ basis.T
+        outside = self.units - (self.units @ basis.T) @ basis
         norms = np.sqrt(np.einsum("ij,ij->i", outside, outside))
         fresh = np.flatnonzero(norms > NOVELTY)
         outside = outside if len(fresh) == len(norms) else outside[fresh]
-        return fresh, np.divide(outside, norms[fresh, None], dtype=np.float32, casting="same_kind")
+        outside /= norms[fresh, None]
+        return fresh, outside
 
     def _distinct(self, pairs: Pairs, functions: Indices, count: int) -> tuple[Indices, Indices]:
         """The best pairs, but only one of every form: its constants will be fitted anyway."""
