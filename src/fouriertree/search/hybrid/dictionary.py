@@ -41,9 +41,9 @@ RECIPROCAL = transform_named("1/t")
 class Breadth:
     """How many candidates of each kind screening passes on to be fitted."""
 
-    singles: int = 12
-    sums: int = 60
-    products: int = 120
+    singles: int = 16
+    sums: int = 120
+    products: int = 240
 
     def of_small_dictionary(self) -> Breadth:
         return Breadth(self.singles, self.sums, min(self.products, self.sums))
