@@ -21,7 +21,7 @@ T = TypeVar("T")
 #: so many objects are kept that other processes have sent
 KEPT = 4
 #: pickles of so many bytes are sent as files
-LARGE = 2**20
+LARGE = 2**16
 
 #: objects of this process that were sent or received, by digest
 _known: weakref.WeakValueDictionary[str, Shared] = weakref.WeakValueDictionary()

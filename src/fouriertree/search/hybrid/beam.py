@@ -8,9 +8,9 @@ y and evaluated.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any
@@ -67,7 +67,7 @@ EXCHANGE_NATS = 0.1
 #: variables at most for which sums may start from a linear function
 MAX_LINEAR_STARTS = 3
 #: starts that a beam keeps
-MAX_STARTS = 400
+MAX_STARTS = 64
 #: a basis function of which less than this part is orthogonal to the terms so far is not added
 NOVELTY = 1e-3
 #: transformed problems that a process keeps, and basis functions of reduced problems
@@ -107,27 +107,75 @@ class Sum:
         return float(approximate_length(n, max(self.loss, EXACT), self.complexity))
 
 
-@dataclass(frozen=True)
-class Start:
-    """A sum to expand; those with the smallest rank come first."""
+@dataclass(frozen=True, eq=False)
+class Starts:
+    """Sums to expand, in arrays: a beam travels between processes; those with the smallest ranks come first."""
 
-    rank: float
-    sum: Sum
+    sums: SumBatch
+    coefficients: Floats  #: (n_terms,) of all sums
+    losses: Floats  #: (n_sums,)
+    ranks: Floats  #: (n_sums,)
+    forms: Hashes  #: (n_sums,)
+
+    @classmethod
+    def pack(cls, starts: Sequence[tuple[float, Sum]]) -> Starts:
+        return cls(
+            SumBatch.pack([s.expressions for _, s in starts]),
+            np.array([c for _, s in starts for c in s.coefficients], np.float64),
+            np.array([s.loss for _, s in starts], np.float64),
+            np.array([rank for rank, _ in starts], np.float64),
+            np.array([s.form for _, s in starts], np.uint64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.ranks)
+
+    def sum(self, i: int) -> Sum:
+        terms = slice(self.sums.first[i], self.sums.last[i])
+        return Sum(self.sums.expressions(i), tuple(self.coefficients[terms].tolist()), float(self.losses[i]))
+
+    def take(self, which: Any) -> Starts:
+        chosen = np.arange(len(self))[which]
+        terms = ranges(self.sums.first[chosen], self.sums.n_terms[chosen])
+        coefficients, losses, ranks = self.coefficients[terms], self.losses[chosen], self.ranks[chosen]
+        return Starts(self.sums.take(chosen), coefficients, losses, ranks, self.forms[chosen])
+
+    def merged(self, other: Starts) -> Starts:
+        """The best of both, one of every form."""
+        programs = joined_programs([self.sums.programs, other.sums.programs])
+        sums = SumBatch(programs, np.concatenate([self.sums.n_terms, other.sums.n_terms]))
+        names = ("coefficients", "losses", "ranks", "forms")
+        arrays = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names}
+        both = Starts(sums, **arrays)
+        order = np.argsort(both.ranks, kind="stable")
+        first = np.sort(np.unique(both.forms[order], return_index=True)[1])
+        return both.take(order[first][:MAX_STARTS])
+
+    def to_plain(self) -> dict[str, Any]:
+        """Plain data and expressions, as checkpoints hold them."""
+        sums = [list(self.sums.expressions(i)) for i in range(len(self))]
+        return {"sums": sums, "coefficients": self.coefficients, "losses": self.losses, "ranks": self.ranks}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Starts:
+        forms = np.array([Sum(tuple(terms)).form for terms in plain["sums"]], np.uint64)
+        arrays = (plain[name] for name in ("coefficients", "losses", "ranks"))
+        return cls(SumBatch.pack(plain["sums"]), *arrays, forms)
 
 
 @dataclass(frozen=True, eq=False)
 class Beam:
     """The state of the search in one branch: sums to expand, and the forms found so far with their losses."""
 
-    starts: tuple[Start, ...]  #: in the order of their ranks
+    starts: Starts
     forms: Hashes
     losses: Floats
     started: Hashes  #: forms of all sums that have been starts
 
     def split(self, n: int) -> tuple[Beam, ...]:
         """The starts divided among up to n beams, which can be expanded independently."""
-        parts = [self.starts[i::n] for i in range(n)]
-        return tuple(Beam(part, self.forms, self.losses, self.started) for part in parts if part)
+        parts = [self.starts.take(slice(i, None, n)) for i in range(min(n, len(self.starts)))]
+        return tuple(replace(self, starts=part) for part in parts)
 
     def merged(self, other: Beam) -> Beam:
         """Both beams as one."""
@@ -135,14 +183,11 @@ class Beam:
         losses = np.full(len(forms), np.inf)
         for beam in (self, other):
             np.minimum.at(losses, np.searchsorted(forms, beam.forms), beam.losses)
-        unique: dict[int, Start] = {}
-        for start in sorted((*self.starts, *other.starts), key=lambda start: start.rank):
-            unique.setdefault(start.sum.form, start)
-        starts = tuple(unique.values())[:MAX_STARTS]
-        return Beam(starts, forms, losses, np.union1d(self.started, other.started))
+        starts, started = self.starts.merged(other.starts), np.union1d(self.started, other.started)
+        return Beam(starts, forms, losses, started)
 
     def without_starts(self) -> Beam:
-        return Beam((), self.forms, self.losses, self.started)
+        return replace(self, starts=self.starts.take([]))
 
 
 @dataclass(frozen=True)
@@ -190,7 +235,8 @@ class _Frontier:
         else:
             self._losses = dict(zip(beam.forms.tolist(), beam.losses.tolist(), strict=True))
             self._started = set(beam.started.tolist())
-            self.starts = [(start.rank, i, start.sum) for i, start in enumerate(beam.starts)]
+            ranks = beam.starts.ranks.tolist()
+            self.starts = [(rank, i, beam.starts.sum(i)) for i, rank in enumerate(ranks)]
             self._count = len(self.starts)
 
     def _begin(self) -> None:
@@ -237,12 +283,12 @@ class _Frontier:
         return list(chosen.values())
 
     def beam(self) -> Beam:
-        starts = tuple(
-            Start(rank, s) for rank, _, s in sorted(self.starts, key=lambda start: start[:2])[:MAX_STARTS]
-        )
-        forms = np.array(list(self._losses), np.uint64)
+        best = heapq.nsmallest(MAX_STARTS, self.starts, key=lambda start: start[:2])
         return Beam(
-            starts, forms, np.array(list(self._losses.values())), np.array(sorted(self._started), np.uint64)
+            Starts.pack([(rank, s) for rank, _, s in best]),
+            np.array(list(self._losses), np.uint64),
+            np.array(list(self._losses.values())),
+            np.array(sorted(self._started), np.uint64),
         )
 
 

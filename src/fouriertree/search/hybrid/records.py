@@ -19,6 +19,8 @@ def to_plain(value: Any) -> Any:
     """
     if isinstance(value, tuple | list):
         return [to_plain(part) for part in value]
+    if hasattr(value, "to_plain"):
+        return {RECORD: type(value).__name__, **value.to_plain()}
     if is_dataclass(value):
         parts = {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
         return {RECORD: type(value).__name__, **parts}
@@ -30,6 +32,11 @@ def from_plain(plain: Any, records: Mapping[str, type]) -> Any:
     if isinstance(plain, list):
         return tuple(from_plain(part, records) for part in plain)
     if isinstance(plain, Mapping):
-        parts = {name: from_plain(part, records) for name, part in plain.items() if name != RECORD}
-        return records[plain[RECORD]](**parts)
+        record, content = (
+            records[plain[RECORD]],
+            {name: part for name, part in plain.items() if name != RECORD},
+        )
+        if hasattr(record, "from_plain"):
+            return record.from_plain(content)
+        return record(**{name: from_plain(part, records) for name, part in content.items()})
     return plain

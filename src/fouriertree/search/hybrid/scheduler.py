@@ -153,7 +153,7 @@ def _with_beam(state: HybridState, number: int, outcome: Outcome) -> HybridState
     if beam is not None and known.beam is not None:
         beam = known.beam.merged(beam)
     best = min(known.best, outcome.evaluation.best)
-    branch = replace(known, beam=beam, best=best, exhausted=beam is None or not beam.starts)
+    branch = replace(known, beam=beam, best=best, exhausted=beam is None or not len(beam.starts))
     branches = (*state.branches[:number], branch, *state.branches[number + 1 :])
     return replace(state, branches=branches)
 
@@ -357,12 +357,11 @@ def _variations(state: HybridState, count: int) -> list[Task]:
     if not front:
         return []
     n = state.context.data.n_rows
-    parents = tuple(entry.candidate.expressions for entry in front.values())
-    lengths = tuple(
-        float(approximate_length(n, max(entry.loss, EXACT), complexity))
-        for complexity, entry in front.items()
-    )
-    return [Vary(state.varied + i, parents, lengths) for i in range(count)]
+    lengths = [
+        float(approximate_length(n, max(entry.loss, EXACT), complexity)) for complexity, entry in front.items()
+    ]
+    parents = Parents(tuple(entry.candidate.expressions for entry in front.values()), tuple(lengths))
+    return [Vary(state.varied + i, parents) for i in range(count)]
 
 
 EXHAUSTED = "nothing is left to try"

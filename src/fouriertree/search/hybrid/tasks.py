@@ -9,6 +9,7 @@ import numpy as np
 
 from fouriertree.expr import Expression
 from fouriertree.expr.vocabulary import ONE
+from fouriertree.search.executors import Shared
 from fouriertree.search.hybrid.baselines import linear_candidates, polynomial_candidates, rational_candidates
 from fouriertree.search.hybrid.beam import Beam, Branch, expand
 from fouriertree.search.hybrid.context import SearchContext
@@ -117,15 +118,22 @@ class Expand:
 
 
 @dataclass(frozen=True)
-class Vary:
-    """Crossover and mutation of parents with these description lengths."""
+class Parents(Shared):
+    """Sums of the archive with their description lengths."""
 
-    number: int
-    parents: tuple[tuple[Expression, ...], ...]
+    sums: tuple[tuple[Expression, ...], ...]
     lengths: tuple[float, ...]
 
+
+@dataclass(frozen=True)
+class Vary:
+    """Crossover and mutation of parents."""
+
+    number: int
+    parents: Parents
+
     def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
-        return Outcome(vary(context, self.parents, self.lengths, self.number, fronts))
+        return Outcome(vary(context, self.parents.sums, self.parents.lengths, self.number, fronts))
 
 
 @dataclass(frozen=True, eq=False)
