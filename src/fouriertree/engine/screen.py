@@ -22,7 +22,7 @@ LANES = FLOAT32.lanes
 #: with 32 registers of 512 bits, 8×3 vectors of sums; else 6×1, which fill 12 of 16 registers of 256 bits
 TILE_ROWS, TILE_VECTORS = (8, 3) if binding.get_host_cpu_features().get("avx512f") else (6, 1)
 TILE_COLUMNS = TILE_VECTORS * LANES
-#: rows of data that are summed up at a time: panels of so many stay in the first-level cache
+#: rows of data that are summed up at a time: panels of so many stay in the second-level cache
 DEPTH = 512
 LOW_BITS = 32
 LOW_MASK = np.int64((1 << LOW_BITS) - 1)

@@ -24,7 +24,7 @@ from fouriertree.engine.screen import (
     keep_sums,
     pack,
     product_factors,
-)  # fmt: skip
+)
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -117,17 +117,8 @@ class _Best:
         """Take in the pairs i ≤ j of a block of rows i from `start` on."""
         panel, n_panels = start // TILE_COLUMNS, -(-self.n // TILE_COLUMNS)
         while True:
-            panel, self.used = keep(
-                block,
-                panel,
-                start,
-                self.n,
-                np.float32(NOVELTY),
-                self.least,
-                *self.scratch,
-                self.keys,
-                self.used,
-            )
+            limits = np.float32(NOVELTY), self.least
+            panel, self.used = keep(block, panel, start, self.n, *limits, *self.scratch, self.keys, self.used)
             if panel == n_panels:
                 return
             self._cut()
