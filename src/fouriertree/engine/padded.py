@@ -17,7 +17,7 @@ from numba.extending import intrinsic
 from fouriertree.compiling import kernel
 
 from .intrinsics import VECTOR_BYTES, load, number_at, store
-from .lanes import FLOAT64, INT32, INT64, Lanes, horizontal_sum
+from .lanes import FLOAT64, INT32, INT64, Format, Lanes, horizontal_sum
 
 LANES = FLOAT64.lanes
 #: a term whose part orthogonal to the terms before it is relatively smaller has coefficient 0
@@ -61,11 +61,10 @@ def multiple(out: Any, factor: float, values: Any) -> None:
         out[i] = factor * values[i]
 
 
-def _splat(builder: Any, number: Any) -> Lanes:
-    """A number in every lane."""
-    vector = builder.insert_element(ir.Constant(FLOAT64.vector, ir.Undefined), number, ir.Constant(INT32, 0))
-    everywhere = ir.Constant(ir.VectorType(INT32, LANES), [0] * LANES)
-    return Lanes(builder, FLOAT64, builder.shuffle_vector(vector, vector, everywhere))
+def in_every_lane(builder: Any, fmt: Format, number: Any) -> Lanes:
+    vector = builder.insert_element(ir.Constant(fmt.vector, ir.Undefined), number, ir.Constant(INT32, 0))
+    everywhere = ir.Constant(ir.VectorType(INT32, fmt.lanes), [0] * fmt.lanes)
+    return Lanes(builder, fmt, builder.shuffle_vector(vector, vector, everywhere))
 
 
 def _rows(builder: Any, first: Any, stride: Any, count: int) -> list[Any]:
@@ -140,7 +139,10 @@ def subtract_of(count: int) -> Any:
             numbers = [
                 number_at(builder, FLOAT64.scalar, factors_at, ir.Constant(INT64, i)) for i in range(count)
             ]
-            weights = [-_splat(builder, builder.load(number, typ=FLOAT64.scalar)) for number in numbers]
+            weights = [
+                -in_every_lane(builder, FLOAT64, builder.load(number, typ=FLOAT64.scalar))
+                for number in numbers
+            ]
             addresses = _rows(builder, first, step, count)
             with cgutils.for_range(builder, n_vectors, intp=INT64) as loop:
                 x = load(builder, FLOAT64, v_at, loop.index)

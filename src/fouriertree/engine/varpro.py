@@ -124,12 +124,9 @@ def fit_model(
     """
     tape = record(op, arg, free, start, count)
     slot, k, p, m = tape.slot, len(start), len(tape.slot), len(y)
-    W, Phi, rows, r = (
-        workspace(tape.n_places, m),
-        aligned_rows(k, m),
-        aligned_rows(k + p, m),
-        aligned_rows(1, m)[0],
-    )
+    W, Phi = workspace(tape.n_places, m), aligned_rows(k, m)
+    # An orthonormal basis of the terms, then the slopes.
+    rows, r = aligned_rows(k + p, m), aligned_rows(1, m)[0]
     R, norms, c, z, x = np.empty((k, k)), np.empty(k), np.empty(k), np.empty(k + p), np.empty(k + p)
     slopes = Slopes(np.empty(p), np.empty((p, p)), np.empty(p), np.empty(p), np.empty(p))
     # With one block of rows, the workspace keeps the values: slopes are computed from them, if they are needed.
@@ -142,7 +139,7 @@ def fit_model(
     while True:
         again = one_block and tried > 0
         first = tape.n_fixed if again else 0
-        last = tape.n_values if one_block else len(tape.operations)
+        last = tape.n_values if one_block or tried == iterations else len(tape.operations)
         expand(operator, tape.operations[first:last], const, columns, root_weights, W, Phi, rows[k:])
         trial = project(Phi, n_still if tried > 0 else 0, y, rows[:k], R, norms, c, r, z[:k], x[:k])
         better = trial < loss

@@ -7,10 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fouriertree.engine.screen import DEPTH, TILE_COLUMNS, TILE_ROWS
 from fouriertree.search.hybrid import screening
 from fouriertree.search.hybrid.screening import BLOCK, best_products, best_sums
 
 seeds = st.integers(0, 2**32 - 1)
+#: sizes of a block
+blocks = st.integers(1, 7).map(lambda n: TILE_ROWS * n)
 #: what float32 may lose of a gain
 LOST = 2e-3
 
@@ -80,14 +83,14 @@ def assert_best(pairs, truth, count):
 
 
 @pytest.mark.parametrize("k", [0, 1, 2, 3])
-@pytest.mark.parametrize("m", [1, 7, BLOCK - 1, BLOCK, BLOCK + 1])
+@pytest.mark.parametrize("m", [1, 7, BLOCK, BLOCK + 1, TILE_COLUMNS - 1, TILE_COLUMNS + 1, 150])
 def test_the_best_products_are_those_of_brute_force(m, k):
     A, roots, residual, basis = problem(m + k, m, k=k)
     truth = slow_products(A, roots, residual, basis)
     assert_best(screened_products(A, roots, residual, basis, 25), truth, 25)
 
 
-@pytest.mark.parametrize("m", [2, 7, BLOCK - 1, BLOCK, BLOCK + 1])
+@pytest.mark.parametrize("m", [2, 7, BLOCK, BLOCK + 1, TILE_COLUMNS - 1, TILE_COLUMNS + 1, 150])
 def test_the_best_sums_are_those_of_brute_force(m):
     A, _, residual, _ = problem(m, m)
     directions = unit(A)
@@ -97,9 +100,7 @@ def test_the_best_sums_are_those_of_brute_force(m):
 
 
 @settings(max_examples=30, deadline=None)
-@given(
-    seed=seeds, m=st.integers(1, 12), k=st.integers(0, 3), block=st.integers(1, 13), count=st.integers(1, 90)
-)
+@given(seed=seeds, m=st.integers(1, 12), k=st.integers(0, 3), block=blocks, count=st.integers(1, 90))
 def test_neither_the_size_of_a_block_nor_the_count_changes_which_are_best(seed, m, k, block, count):
     A, roots, residual, basis = problem(seed, m, 20, k)
     directions = unit(np.array([without_span(a, basis) for a in A]))
@@ -189,9 +190,7 @@ def whole_numbers(seed, m, n=8):
 
 
 @settings(max_examples=40, deadline=None)
-@given(
-    seed=seeds, m=st.integers(1, 40), k=st.integers(0, 3), block=st.integers(1, 41), count=st.integers(1, 900)
-)
+@given(seed=seeds, m=st.integers(1, 110), k=st.integers(0, 3), block=blocks, count=st.integers(1, 900))
 def test_products_with_equal_gains_are_chosen_as_by_sorting_all_of_them(seed, m, k, block, count):
     A, axes = whole_numbers(seed, m), np.eye(8, dtype=np.float32)
     residual, basis = axes[0], axes[1 : 1 + k]
@@ -204,12 +203,13 @@ def test_products_with_equal_gains_are_chosen_as_by_sorting_all_of_them(seed, m,
         )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(screening, "BLOCK", block)
+        patch.setattr(screening, "PANELS", 1)
         patch.setattr(screening, "ROOM", 1)
         assert_same(best_products(A, A, residual, basis, count), twin(gains, count))
 
 
 @settings(max_examples=40, deadline=None)
-@given(seed=seeds, m=st.integers(1, 40), block=st.integers(1, 41), count=st.integers(1, 900))
+@given(seed=seeds, m=st.integers(1, 110), block=blocks, count=st.integers(1, 900))
 def test_sums_with_equal_gains_are_chosen_as_by_sorting_all_of_them(seed, m, block, count):
     # Quarters: some of the pairs are within the range of cosines.
     directions, residual = whole_numbers(seed, m, 4) / np.float32(4.0), np.full(4, 0.5, np.float32)
@@ -220,6 +220,7 @@ def test_sums_with_equal_gains_are_chosen_as_by_sorting_all_of_them(seed, m, blo
     gains = np.where(outside > np.float32(screening.NOVELTY), gains, 0.0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(screening, "BLOCK", block)
+        patch.setattr(screening, "PANELS", 1)
         patch.setattr(screening, "ROOM", 1)
         assert_same(best_sums(directions, residual, count), twin(gains, count))
 
@@ -236,3 +237,21 @@ def test_too_many_atoms_for_the_numbers_of_pairs_are_an_error():
     many = np.zeros((screening.MOST_ELEMENTS + 1, 1), np.float32)
     with pytest.raises(ValueError, match="at most 65,536 atoms; got 65,537"):
         best_sums(many, np.ones(1, np.float32), 1)
+
+
+@pytest.mark.parametrize("n", [1, DEPTH - 1, DEPTH + 1, 3 * DEPTH])
+def test_any_number_of_rows_is_summed_up(n):
+    A, roots, residual, basis = problem(n, 30, n, 1 if n > 1 else 0)
+    truth = slow_products(A, roots, residual, basis)
+    assert_best(screened_products(A, roots, residual, basis, 40), truth, 40)
+
+
+def test_pairs_are_the_same_to_the_bit_among_other_atoms():
+    A, roots, residual, basis = problem(9, 130, k=2)
+    alone = screened_products(A[:37], roots, residual, basis, 10_000)
+    among = screened_products(A, roots, residual, basis, 10_000)
+    gains = dict(
+        zip(zip(among.left.tolist(), among.right.tolist(), strict=True), among.gain.tolist(), strict=True)
+    )
+    pairs = zip(alone.left.tolist(), alone.right.tolist(), strict=True)
+    assert [gains[pair] for pair in pairs] == alone.gain.tolist()

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fouriertree.engine.screen import LOW_BITS, LOW_MASK, MOST_ELEMENTS, keep_products, keep_sums
+from fouriertree.compiling import announced
+from fouriertree.engine.compiled import aligned
+from fouriertree.engine.screen import (
+    LOW_BITS,
+    LOW_MASK,
+    MOST_ELEMENTS,
+    TILE_COLUMNS,
+    TILE_ROWS,
+    keep_products,
+    keep_sums,
+    pack,
+    product_factors,
+)
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -21,8 +32,10 @@ Keys = NDArray[np.int64]
 
 #: an element of which less than this share (squared) lies outside the span cannot be told from rounding in float32
 NOVELTY = 1e-4
-#: rows of the matrix of gains that are worked on at a time
-BLOCK = 64
+#: rows of the matrix of gains that are worked on at a time: a multiple of all heights of tiles
+BLOCK = 24
+#: panels of columns that are worked on at a time
+PANELS = 5
 #: pairs that are kept until the best are chosen, for every one that is asked for
 ROOM = 3
 
@@ -42,24 +55,15 @@ def best_products(atoms: Singles, weighted: Singles, residual: Singles, basis: S
     weighted: the same rows times the roots of the weights, up to a factor per row.  The residual is of unit length,
     the basis (k, n) orthonormal, both weighted.  Products within the span of the basis gain nothing.
     """
-    m, k, block = len(atoms), len(basis), min(BLOCK, len(atoms))
-    best = _Best(m, count)
-    # BLAS is faster with a second factor that is not transposed, and with one large product than with several.
-    columns = np.ascontiguousarray(atoms.T)
-    squares = columns * columns
-    vectors = np.concatenate([residual[None], basis])[:, None]
-    factors = np.empty((k + 2) * block * atoms.shape[1], np.float32)
-    results = np.empty((k + 2) * block * m, np.float32)
+    m, n = atoms.shape
+    best = _Best(m, count, len(basis) + 2)
+    rows, columns = _panels(weighted, TILE_ROWS, BLOCK), _panels(atoms, TILE_COLUMNS)
+    squares = np.multiply(columns, columns, out=_aligned(columns.shape))
+    vectors = np.concatenate([residual[None], basis])
+    factors = _aligned((len(vectors) + 1, BLOCK // TILE_ROWS, n, TILE_ROWS))
     for start in range(0, m, BLOCK):
-        rows = weighted[start : start + BLOCK]
-        factor = _shaped(factors, (k + 2, *rows.shape))
-        result = _shaped(results, (k + 2, len(rows), m - start))
-        np.multiply(vectors, rows, out=factor[:-1])
-        np.multiply(rows, rows, out=factor[-1])
-        stacked, flat = factor[:-1].reshape(-1, rows.shape[1]), result[:-1].reshape(-1, m - start)
-        np.matmul(stacked, columns[:, start:], out=flat)
-        np.matmul(factor[-1], squares[:, start:], out=result[-1])
-        best.add(keep_products, result, start)
+        product_factors(_block(rows, start), vectors, factors)
+        best.add(keep_products, (factors, columns, squares), start)
     return best.pairs()
 
 
@@ -68,47 +72,56 @@ def best_sums(directions: Singles, residual: Singles, count: int) -> Pairs:
 
     Rows and residual are of unit length and orthogonal to what is there already.
     """
-    m = len(directions)
-    best = _Best(m, count)
+    best = _Best(len(directions), count, 1)
     cosines = directions @ residual
-    columns = np.ascontiguousarray(directions.T)
-    results = np.empty(min(BLOCK, m) * m, np.float32)
-    for start in range(0, m, BLOCK):
-        rows = directions[start : start + BLOCK]
-        gram = _shaped(results, (len(rows), m - start))
-        np.matmul(rows, columns[:, start:], out=gram)
-        best.add(keep_sums, (gram, cosines[start:]), start)
+    rows, columns = _panels(directions, TILE_ROWS, BLOCK), _panels(directions, TILE_COLUMNS)
+    for start in range(0, len(directions), BLOCK):
+        best.add(keep_sums, (_block(rows, start), columns, cosines), start)
     return best.pairs()
 
 
-def _shaped(memory: Singles, shape: tuple[int, ...]) -> Singles:
-    """The first numbers of a buffer as a contiguous array."""
-    return memory[: int(np.prod(shape))].reshape(shape)
+def _aligned(shape: tuple[int, ...]) -> Singles:
+    return aligned(shape, np.float32, np.empty)
+
+
+def _panels(vectors: Singles, width: int, several: int = 1) -> Singles:
+    """The vectors (m, n) in panels of some width, followed by zeros up to a multiple of several vectors."""
+    multiple = max(width, several)
+    panels = _aligned((-(-len(vectors) // multiple) * (multiple // width), vectors.shape[1], width))
+    pack(vectors, panels)
+    return panels
+
+
+def _block(rows: Singles, start: int) -> Singles:
+    """The panels of BLOCK vectors."""
+    return rows[start // TILE_ROWS : (start + BLOCK) // TILE_ROWS]
 
 
 class _Best:
     """The largest gains so far, in a buffer that is cut down to `count` when it is full."""
 
-    def __init__(self, n: int, count: int) -> None:
+    def __init__(self, n: int, count: int, n_products: int) -> None:
         if n > MOST_ELEMENTS:
             raise ValueError(f"screening compares all pairs of at most {MOST_ELEMENTS:,} atoms; got {n:,}")
         self.n, self.count, self.used = n, count, 0
-        self.keys = np.empty(ROOM * count + n, np.int64)
-        self.scratch = np.empty(n, np.float32), np.empty(n, np.float32)
+        width = PANELS * TILE_COLUMNS
+        self.keys = np.empty(ROOM * count + BLOCK * width, np.int64)
+        gains = np.empty(width, np.float32)
+        self.scratch = (
+            _aligned((n_products, BLOCK, width)), np.empty(width, np.float32), gains, gains.view(np.int32),
+        )  # fmt: skip
         #: gains below it cannot be among the best; at first, all but 0
         self.least = np.finfo(np.float32).smallest_subnormal
 
-    def add(self, keep: Callable[..., tuple[int, int]], block: Any, start: int) -> None:
-        """Take in the pairs (start + i, start + j), i ≤ j, of a block of matrix products."""
-        row, n_rows = 0, min(BLOCK, self.n - start)
-        outside, gains = (numbers[: self.n - start] for numbers in self.scratch)
-        room = outside, gains, gains.view(np.int32), self.keys
-        while row < n_rows:
-            row, self.used = keep(
-                block, row, start, self.n, np.float32(NOVELTY), self.least, *room, self.used
-            )
-            if row < n_rows:
-                self._cut()
+    def add(self, keep: Callable[..., tuple[int, int]], block: tuple[Singles, ...], start: int) -> None:
+        """Take in the pairs i ≤ j of a block of rows i from `start` on."""
+        panel, n_panels = start // TILE_COLUMNS, -(-self.n // TILE_COLUMNS)
+        while True:
+            limits = np.float32(NOVELTY), self.least
+            panel, self.used = keep(block, panel, start, self.n, *limits, *self.scratch, self.keys, self.used)
+            if panel == n_panels:
+                return
+            self._cut()
 
     def _cut(self) -> None:
         if self.used > self.count:
@@ -125,3 +138,11 @@ class _Best:
 
 def _gains(keys: Keys) -> Singles:
     return (keys >> LOW_BITS).astype(np.int32).view(np.float32)
+
+
+def compile_kernels() -> None:
+    """Compile the screening, or load it from the cache, before time is measured."""
+    one = np.ones((1, 1), np.float32)
+    with announced("compiling the screening of pairs for this processor"):
+        best_products(one, one, one[0], one[:0], 1)
+        best_sums(one, one[0], 1)
