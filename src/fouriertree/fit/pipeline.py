@@ -24,6 +24,7 @@ from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
 from fouriertree.search import Budget, Hybrid, Observer, RunState, Search, run
 from fouriertree.search.executors import ProcessPool, ordered
+from fouriertree.search.hybrid import screening
 from fouriertree.search.hybrid.search import LAW
 from fouriertree.search.observers import CandidateCollector, Patience, ProgressBar
 from fouriertree.selection.finalize import Deadline, Equation, Finalizer, finalized
@@ -298,6 +299,8 @@ def compile_kernels_of(engine: CompiledEngine, search: Search[Any] | None) -> No
     engine.evaluate([Expression.variable(0)], [[0.0]])
     RampedHalfAndHalf(1, 1).draw(Grammar(PrimitiveSet.default(), 1), 0, 0, 1)
     compile_kernels()
+    if search is None:
+        screening.compile_kernels()
     if (compile_search := getattr(search, "compile", None)) is not None:
         compile_search()
 

@@ -269,9 +269,11 @@ def _prepare_worker(parent: int) -> None:
     # Ctrl-C reaches all processes of a terminal; the parent process handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    from fouriertree.projection.variable import compile_kernels
+    from fouriertree.projection import variable
+    from fouriertree.search.hybrid import screening
 
-    compile_kernels()
+    variable.compile_kernels()
+    screening.compile_kernels()
 
 
 def _end_with(parent: int) -> None:

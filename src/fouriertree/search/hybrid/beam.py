@@ -159,8 +159,8 @@ class Starts:
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Starts:
         forms = np.array([Sum(tuple(terms)).form for terms in plain["sums"]], np.uint64)
-        arrays = (plain[name] for name in ("coefficients", "losses", "ranks"))
-        return cls(SumBatch.pack(plain["sums"]), *arrays, forms)
+        arrays = {name: plain[name] for name in ("coefficients", "losses", "ranks")}
+        return cls(SumBatch.pack(plain["sums"]), **arrays, forms=forms)
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,6 +39,7 @@ from fouriertree.search.hybrid.tasks import (
     Job,
     Linear,
     Outcome,
+    Parents,
     Polynomial,
     RandomSums,
     Rational,
@@ -358,7 +359,8 @@ def _variations(state: HybridState, count: int) -> list[Task]:
         return []
     n = state.context.data.n_rows
     lengths = [
-        float(approximate_length(n, max(entry.loss, EXACT), complexity)) for complexity, entry in front.items()
+        float(approximate_length(n, max(entry.loss, EXACT), complexity))
+        for complexity, entry in front.items()
     ]
     parents = Parents(tuple(entry.candidate.expressions for entry in front.values()), tuple(lengths))
     return [Vary(state.varied + i, parents) for i in range(count)]
