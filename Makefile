@@ -13,7 +13,7 @@ FUZZ_STAMP := .venv/.installed-fuzz
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow lint format docs docs-serve notebooks bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-limits bench-kills bench-jobs bench-choice bench-cold bench-peers soak clean fuzz
+.PHONY: help install run test test-slow lint format docs docs-serve notebooks bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-limits bench-kills bench-jobs bench-profile bench-choice bench-cold bench-peers soak clean fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -89,6 +89,9 @@ bench-kills: $(RUN_STAMP) ## kill runs at random times, resume them, and compare
 
 bench-jobs: $(RUN_STAMP) ## measure how much faster fits are with two jobs
 	@$(BIN)/python benchmarks/jobs.py
+
+bench-profile: $(RUN_STAMP) ## measure the share of compiled code in noisy fits
+	@$(BIN)/python benchmarks/profile.py
 
 bench-choice: $(RUN_STAMP) ## compare chosen equations with linear models on test sets
 	@$(BIN)/python benchmarks/choice.py

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+from fouriertree.search.hybrid.plan import PARTS
 from rich.console import Console
 from rich.progress import track
 
@@ -24,7 +25,6 @@ from fouriertree.experiments.bench.names import case_names
 from fouriertree.experiments.bench.suites import load
 from fouriertree.experiments.store import Record, Store
 from fouriertree.search import Hybrid
-from fouriertree.search.hybrid.plan import PARTS
 
 
 @dataclass(frozen=True)

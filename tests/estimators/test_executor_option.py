@@ -96,3 +96,16 @@ def test_without_an_executor_there_is_a_process_pool_for_several_jobs_only(threa
 def test_what_is_no_executor_is_refused():
     with pytest.raises(ValueError, match=r"executor must be None or a concurrent.futures.Executor such as"):
         SymbolicRegressor(executor=4).fit(X, Y)
+
+
+def test_the_fits_of_several_targets_and_classes_have_the_executor(threads):
+    both = SymbolicRegressor(executor=threads, max_evaluations=500, random_state=0).fit(
+        X, np.column_stack([Y, X[:, 0]])
+    )
+    assert [one.executor for one in both.estimators_] == [threads, threads]
+    classes = SymbolicClassifier(executor=threads, max_evaluations=500, random_state=0).fit(X, Y > 0.0)
+    assert [one.executor for one in classes.estimators_] == [threads]
+    features = SymbolicTransformer(executor=threads, max_evaluations=500, random_state=0).fit(X, Y)
+    assert features.regressor_.executor is threads
+    for fitted in (both, classes, features):
+        pickle.loads(pickle.dumps(fitted))

@@ -1,6 +1,8 @@
 """Inspection of a fitted regressor, with the data of the fit or with others."""
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 
 import numpy as np
 import pandas as pd
@@ -65,6 +67,10 @@ def test_stability_reports_the_frequency_of_the_form(fitted):
     assert calls == [(1, 3), (2, 3), (3, 3)]
     [chosen] = found.forms[found.forms["chosen"]].itertuples()
     assert chosen.share_front >= chosen.share_chosen > 0.5
+    with ThreadPoolExecutor(2) as threads:
+        for parameters in ({"n_jobs": 2}, {"executor": threads}):
+            other = copy(fitted).set_params(**parameters)
+            pd.testing.assert_frame_equal(other.stability(3).terms, found.terms)
 
 
 @pytest.mark.parametrize(

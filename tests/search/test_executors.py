@@ -350,3 +350,27 @@ def test_the_number_of_blas_threads_is_restored_by_the_last_thread_that_leaves()
         thread.join()
         assert set(blas_threads(0)) <= {1}
     assert blas_threads(0) == before
+
+
+def sum_in_worker(table):
+    return float(table.values.sum())
+
+
+def test_a_large_shared_object_is_sent_as_a_file_that_is_removed_with_it(pool):
+    table = Table(np.arange(300_000.0))
+    assert list(ordered(sum_in_worker, [table] * 3, pool)) == [float(table.values.sum())] * 3
+    path = Path(table._path)
+    assert path.stat().st_size > table.values.nbytes
+    with shared.same_computer():
+        assert len(pickle.dumps(table)) < 1000
+        assert pickle.loads(pickle.dumps(table)) is table
+    assert len(pickle.dumps(table)) > table.values.nbytes
+    del table
+    wait_until(lambda: not path.exists())
+
+
+def wait_until(condition):
+    end = time.monotonic() + 20.0
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)

@@ -1,6 +1,7 @@
 """Stability: shares count structures for any constants, rows are bootstrapped, and interrupts keep the refits."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from fouriertree.expr import parse
 from fouriertree.model import Model
+from fouriertree.search.executors import ProcessPool
 from fouriertree.uncertainty.stability import frequencies, stability, structure
 
 X = np.random.default_rng(0).uniform(-2, 2, (40, 2))
@@ -170,3 +172,25 @@ def test_tables_are_data_frames_with_plain_columns():
     assert isinstance(found.terms, pd.DataFrame)
     assert list(found.terms) == ["term", "chosen", "share_chosen", "share_front"]
     assert list(found.forms) == ["form", "chosen", "share_chosen", "share_front"]
+
+
+def front_of_sample(X, y, weights, seed):
+    """A front that depends on the sample."""
+    return front("x0", f"{1 + seed % 3}*x0 + {'cos' if weights.sum() + seed % 2 > 40.5 else 'sin'}(x1)")
+
+
+def test_the_result_does_not_depend_on_the_executor():
+    expected = stability(front_of_sample, X, Y, n=6, seed=1).to_json()
+    with ThreadPoolExecutor(2) as threads, ProcessPool(2) as processes:
+        for executor in (threads, processes):
+            assert stability(front_of_sample, X, Y, n=6, seed=1, executor=executor).to_json() == expected
+
+
+def test_an_interrupt_of_workers_keeps_what_is_done_so_far():
+    def interrupt(done, n):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with ProcessPool(2) as pool:
+        found = stability(front_of_sample, X, Y, n=6, original=front("x0"), progress=interrupt, executor=pool)
+    assert (found.n, found.requested) == (2, 6)

@@ -143,9 +143,11 @@ class Tape(NamedTuple):
 
 
 @kernel
-def link(op: Any, free: Any, left: Any, live: Any) -> None:
-    """left[t]: the last token of t's first argument; live[t]: the subtree of t has a free constant."""
-    first = np.empty(len(op), np.int64)
+def link(op: Any, free: Any, left: Any, live: Any, first: Any) -> None:
+    """left[t]: the last token of t's first argument; live[t]: the subtree of t has a free constant.
+
+    first[t]: the first token of the subtree of t.
+    """
     for t in range(len(op)):
         first[t], left[t], live[t] = t, t - 1, op[t] == CONST and free[t]
         if op[t] > VAR:
@@ -196,14 +198,13 @@ def record_adjoint(tape: Any, end: Any, o: int, argument: int, places: Any) -> A
 
 
 @kernel
-def record_adjoints(tape: Any, end: Any, op: Any, left: Any, live: Any, base: int, room: int, at: Any) -> Any:
+def record_adjoints(
+    tape: Any, end: Any, op: Any, left: Any, live: Any, base: int, room: int, at: Any, places: Any
+) -> Any:  # fmt: skip
     """Append the adjoints from the root, whose adjoint is 1, to the free constants; at[t]: the place of t's adjoint.
 
-    Places from `room` on are free; return the first that is still free.
+    Places from `room` on are free; return the first that is still free.  places: those of the operands of recipes.
     """
-    places = np.empty(N_OPERANDS, np.int64)
-    for i in range(FIRST_PLACE):
-        places[FIRST_SPARE + i] = i
     at[len(op) - 1] = places[ONE]
     for t in range(len(op) - 1, -1, -1):
         if not live[t] or op[t] == CONST:
@@ -219,6 +220,22 @@ def record_adjoints(tape: Any, end: Any, op: Any, left: Any, live: Any, base: in
 
 
 @kernel
+def record_slopes(
+    tape: Any, end: Any, op: Any, first: int, left: Any, live: Any, at: Any, places: Any, n_tokens: int, lo: int,
+    slot: Any, owner: Any, p: int, term: int,
+) -> Any:  # fmt: skip
+    """Append the adjoints and the outputs of the slopes of a term: (the first free place, number of constants)."""
+    # All terms use the same places: the slopes of a term are output before the next term begins.
+    room = record_adjoints(tape, end, op, left, live, FIRST_PLACE + lo, FIRST_PLACE + n_tokens, at, places)
+    for t in range(len(op)):
+        if live[t] and op[t] == CONST:
+            slot[p], owner[p] = first + t, term
+            push(tape, end, SLOPE, p, at[t], 0)
+            p += 1
+    return room, p
+
+
+@kernel
 def record(op: Any, arg: Any, free: Any, start: Any, count: Any) -> Any:
     """The tape of the model whose term j is the `count[j]` tokens from `start[j]` on: built-in operators only."""
     n_tokens = 0
@@ -227,32 +244,37 @@ def record(op: Any, arg: Any, free: Any, start: Any, count: Any) -> Any:
     left, live, at = np.empty(n_tokens, np.int64), np.empty(n_tokens, np.bool_), np.empty(n_tokens, np.int64)
     slot, owner = np.empty(n_tokens, np.int64), np.empty(n_tokens, np.int64)
     tape, end = np.empty((TOKEN_OPERATIONS * n_tokens + len(start), 4), np.int64), np.zeros(1, np.int64)
-    lo, p, room = 0, 0, FIRST_PLACE + n_tokens
-    for j in range(len(start)):
-        first, hi = start[j], lo + count[j]
-        link(op[first : first + count[j]], free[first : first + count[j]], left[lo:hi], live[lo:hi])
-        lo = hi
-    n_fixed, n_places = 0, room
-    for moving in range(2):
-        lo, n_fixed = 0, end[0]
+    places = np.empty(N_OPERANDS, np.int64)
+    for i in range(FIRST_PLACE):
+        places[FIRST_SPARE + i] = i
+    n_fixed, n_values, p, n_places = 0, 0, 0, FIRST_PLACE + n_tokens
+    # Values that stay, values that change with the free constants, and slopes, each for all terms.
+    for stage in range(3):
+        n_fixed, n_values, lo = n_values, end[0], 0
         for j in range(len(start)):
-            hi = lo + count[j]
-            record_values(tape, end, op, arg, start[j], left[lo:hi], live[lo:hi], moving, FIRST_PLACE + lo, j)
+            first, hi = start[j], lo + count[j]
+            tokens, its_left, its_live = op[first : first + count[j]], left[lo:hi], live[lo:hi]
+            if stage == 0:
+                link(tokens, free[first : first + count[j]], its_left, its_live, at[lo:hi])
+            if stage < 2:
+                record_values(tape, end, op, arg, first, its_left, its_live, stage, FIRST_PLACE + lo, j)
+            elif live[hi - 1]:
+                room, p = record_slopes(
+                    tape,
+                    end,
+                    tokens,
+                    first,
+                    its_left,
+                    its_live,
+                    at[lo:hi],
+                    places,
+                    n_tokens,
+                    lo,
+                    slot,
+                    owner,
+                    p,
+                    j,
+                )
+                n_places = max(n_places, room)
             lo = hi
-    lo, n_values = 0, end[0]
-    for j in range(len(start)):
-        first, hi = start[j], lo + count[j]
-        if live[hi - 1]:
-            tokens = op[first : first + count[j]]
-            # All terms use the same places: the slopes of a term are output before the next term begins.
-            used = record_adjoints(
-                tape, end, tokens, left[lo:hi], live[lo:hi], FIRST_PLACE + lo, room, at[lo:hi]
-            )
-            n_places = max(n_places, used)
-            for t in range(count[j]):
-                if live[lo + t] and tokens[t] == CONST:
-                    slot[p], owner[p] = first + t, j
-                    push(tape, end, SLOPE, p, at[lo + t], 0)
-                    p += 1
-        lo = hi
     return Tape(tape[: end[0]], n_fixed, n_values, n_places, slot[:p], owner[:p])

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fouriertree.data.checks import check_tables
-from fouriertree.engine import CompiledEngine
 from fouriertree.errors import shortened
 from fouriertree.estimators import multioutput
 from fouriertree.estimators.inspection import Inspection
@@ -176,10 +175,6 @@ class FittedEquations(Inspection):
         """Without the training data, which may be large or confidential, and without a running fit."""
         state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name not in NOT_PICKLED}
-
-    @property
-    def _engine(self) -> CompiledEngine:
-        return CompiledEngine(n_jobs=1 if self.n_jobs is None else self.n_jobs)
 
     # Rows -----------------------------------------------------------------------------------------------------
     def _row(self, index: int | None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,9 @@ from sklearn.base import RegressorMixin, clone
 from sklearn.utils.validation import validate_data
 
 from fouriertree.data.training import TrainingData
+from fouriertree.engine import CompiledEngine
 from fouriertree.estimators.parameters import CommonParameters
+from fouriertree.fit.config import as_executor
 from fouriertree.io.files import write_atomically
 from fouriertree.model import Model
 from fouriertree.uncertainty.intervals import LEVEL, linear_intervals
@@ -44,6 +47,10 @@ class Inspection(RegressorMixin, CommonParameters):
     _training: TrainingData
 
     @property
+    def _engine(self) -> CompiledEngine:
+        return CompiledEngine(n_jobs=1 if self.n_jobs is None else self.n_jobs)
+
+    @property
     def _feature_labels(self) -> Sequence[str]:
         return self._names or [f"x{i}" for i in range(self.n_features_in_)]
 
@@ -68,21 +75,23 @@ class Inspection(RegressorMixin, CommonParameters):
     def stability(
         self, n: int = 20, X: Any = None, y: Any = None, progress: Callable[[int, int], None] | None = None
     ) -> Stability:
-        """Frequencies of all terms and forms in `n` bootstrap refits; Ctrl-C keeps the refits made so far."""
+        """Frequencies of all terms and forms in `n` bootstrap refits; Ctrl-C keeps the refits made so far.
+
+        The refits are the tasks of `executor` or of `n_jobs` processes.
+        """
         rows = self._data(X, y)
-        return stability(self._refit, *rows, n=n, seed=self.seed_, original=self._front, progress=progress)
+        executor = as_executor(self.executor, self._engine.n_threads)
+        # One process for each refit: several refits at a time use all workers.
+        alone = clone(self).set_params(n_jobs=1, executor=None, progress=False)
+        return stability(
+            partial(_refitted, alone), *rows, n=n, seed=self.seed_, original=self._front, progress=progress,
+            executor=executor,
+        )  # fmt: skip
 
     @property
     def _front(self) -> list[tuple[bool, Model]]:
         """(whether it is chosen, model) for every equation."""
         return [(i == self.best_index_, model) for i, model in enumerate(self.models_)]
-
-    def _refit(self, X: Floats, y: Floats, weights: Floats | None, seed: int) -> list[tuple[bool, Model]]:
-        refit = clone(self).set_params(random_state=seed, progress=False).fit(X, y, weights)
-        if refit.stop_reason_ == "interrupted":
-            # A fit handles the interrupt itself; here it must end the series of refits.
-            raise KeyboardInterrupt
-        return list(refit._front)
 
     def _data(self, X: Any, y: Any) -> Data:
         """The data passed, or those of the fit."""
@@ -146,3 +155,13 @@ class Inspection(RegressorMixin, CommonParameters):
 
         X, y, _ = self._data(X, y)
         write_atomically(Path(path), html(content_of(self, target, X, y, refits, progress)).encode())
+
+
+def _refitted(
+    regressor: Any, X: Floats, y: Floats, weights: Floats | None, seed: int
+) -> list[tuple[bool, Model]]:
+    refit = clone(regressor).set_params(random_state=seed).fit(X, y, weights)
+    if refit.stop_reason_ == "interrupted":
+        # A fit handles the interrupt itself; here it must end the series of refits.
+        raise KeyboardInterrupt
+    return list(refit._front)

@@ -136,7 +136,7 @@ def split_number(
 class _Canonicalizer:
     """Computes canonical forms: with the known operators, the allowed ones, and the positive features."""
 
-    __slots__ = ("allowed", "complexities", "fixed", "positive", "primitives")
+    __slots__ = ("allowed", "complexities", "fixed", "last", "positive", "primitives")
 
     def __init__(
         self, piece: Piece, primitives: PrimitiveSet, allowed: PrimitiveSet | None, positive: Container[int]
@@ -146,6 +146,8 @@ class _Canonicalizer:
         codes = None if allowed is None else frozenset([row.opcode for row in allowed])
         self.allowed = _default_codes(_operators(piece)) if codes is None else codes
         self.positive = positive
+        #: the tokens that were read last, and their value
+        self.last: tuple[Piece, Algebra, Value] | None = None
         users = [token for token in piece if isinstance(token, int) and token >= op.USER_OPCODE_START]
         self.complexities = _COMPLEXITIES
         if users:
@@ -168,8 +170,7 @@ class _Canonicalizer:
         """The canonical form, or `folded` if that is less complex or there is no canonical form."""
         for _ in range(_MAX_PASSES):
             try:
-                algebra = self._algebra()
-                writer, found = self._written(algebra, self._read(piece, algebra))
+                writer, found = self._written(*self._value(piece))
             except NoNormalForm:
                 return _folded(piece, self.primitives)
             if found == piece:
@@ -186,9 +187,11 @@ class _Canonicalizer:
 
     def split(self, piece: Piece) -> tuple[float, Piece]:
         """(c, rest) of a canonical form."""
-        algebra = self._algebra()
         try:
-            c, body = algebra.expanded(self._read(piece, algebra))
+            last = self.last
+            # Most forms have been read to see that they do not change.
+            algebra, value = last[1:] if last and last[0] is piece else self._value(piece)
+            c, body = algebra.expanded(value)
             if isinstance(body, dict):
                 c, body = factored(body)
             writer, found = self._written(algebra, (1.0, body) if c else ZERO)
@@ -205,8 +208,12 @@ class _Canonicalizer:
             raise NoNormalForm
         return writer, found
 
-    def _algebra(self) -> Algebra:
-        return Algebra(self.positive, op.ABS in self.allowed, self._can_raise)
+    def _value(self, piece: Piece) -> tuple[Algebra, Value]:
+        """The normal form of a program, and its bases."""
+        algebra = Algebra(self.positive, op.ABS in self.allowed, self._can_raise)
+        value = self._read(piece, algebra)
+        self.last = piece, algebra, value
+        return algebra, value
 
     def _can_raise(self, p: float) -> bool:
         """Whether b^p can be written without exp and log."""

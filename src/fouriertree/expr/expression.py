@@ -19,6 +19,7 @@ Operand: TypeAlias = "Expression | float"
 #: a part of a program as one list: a float for a constant, ~i for feature i, and an opcode for an operator
 Piece = list[int | float]
 
+_CONSTANT = np.array([CONST], np.int32)
 #: feature and constant of an operator's token
 _NO_FEATURE, _NO_CONSTANT = np.zeros(1, np.int32), np.zeros(1)
 
@@ -88,7 +89,7 @@ class Expression:
     @classmethod
     def constant(cls, value: float) -> "Expression":
         """A constant."""
-        return cls([CONST], [0], [value])
+        return cls.unchecked(_CONSTANT, _NO_FEATURE, np.array([float(value)]))
 
     @classmethod
     def variable(cls, column: int) -> "Expression":
@@ -109,9 +110,9 @@ class Expression:
         if row.opcode >= USER_OPCODE_START:
             primitives = primitives.union(PrimitiveSet([row]))
         return cls.unchecked(
-            np.concatenate([*(tree.op for tree in trees), np.array([row.opcode], np.int32)]),
-            np.concatenate([*(tree.arg for tree in trees), _NO_FEATURE]),
-            np.concatenate([*(tree.const for tree in trees), _NO_CONSTANT]),
+            np.concatenate([*[tree.op for tree in trees], np.array([row.opcode], np.int32)]),
+            np.concatenate([*[tree.arg for tree in trees], _NO_FEATURE]),
+            np.concatenate([*[tree.const for tree in trees], _NO_CONSTANT]),
             primitives,
         )
 
@@ -284,8 +285,9 @@ class Expression:
         return _restore, (self.op, self.arg, self.const, self.primitives, names)
 
     def _set(self, op: IntArray, arg: IntArray, const: FloatArray, primitives: PrimitiveSet | None) -> None:
-        for array in (op, arg, const):
-            array.setflags(write=False)
+        op.setflags(write=False)
+        arg.setflags(write=False)
+        const.setflags(write=False)
         put = object.__setattr__
         put(self, "op", op)
         put(self, "arg", arg)

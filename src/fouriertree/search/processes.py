@@ -15,7 +15,7 @@ from functools import partial
 from math import inf
 from typing import Any, TypeVar
 
-from fouriertree.search.shared import dumps
+from fouriertree.search.shared import dumps, same_computer
 
 R = TypeVar("R")
 
@@ -119,7 +119,7 @@ class ProcessPool(Executor):
             self._reset()
 
     def _forward(self) -> None:
-        """Hand waiting calls over: one for each worker, and one more for the worker that is done first."""
+        """Hand waiting calls over: two for each worker, so that none waits for this process."""
         while (waiting := self._next_waiting()) is not None:
             future, call = waiting
             self._hand_over(call, partial(self._finish, future))
@@ -130,7 +130,7 @@ class ProcessPool(Executor):
             while self._waiting and self._waiting[0][0].cancelled():
                 self._waiting.popleft()[0].set_running_or_notify_cancel()
             must_start = bool(self._waiting) and not self.ready
-            while not must_start and self._waiting and len(self._running) <= self.n_workers:
+            while not must_start and self._waiting and len(self._running) < 2 * self.n_workers:
                 future, call = self._waiting.popleft()
                 if future.set_running_or_notify_cancel():
                     self._running.add(future)
@@ -143,7 +143,9 @@ class ProcessPool(Executor):
         """Give a call to the workers, which are started where there are none; then `then(workers, answer)`."""
         try:
             # Pickled here, because a pool breaks if one of its workers cannot read a task.
-            workers, answer = self._submit(dumps(call))
+            with same_computer():
+                payload = dumps(call)
+            workers, answer = self._submit(payload)
         except Exception as error:
             workers, answer = None, Future()
             answer.set_exception(error)

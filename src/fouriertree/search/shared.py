@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import pickle
+import tempfile
+import threading
+import weakref
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any, Generic, TypeVar
-from weakref import WeakValueDictionary
 
 from fouriertree.expr import custom
 
@@ -16,9 +20,11 @@ T = TypeVar("T")
 
 #: so many objects are kept that other processes have sent
 KEPT = 4
+#: pickles of so many bytes are sent as files
+LARGE = 2**20
 
 #: objects of this process that were sent or received, by digest
-_known: WeakValueDictionary[str, Shared] = WeakValueDictionary()
+_known: weakref.WeakValueDictionary[str, Shared] = weakref.WeakValueDictionary()
 _kept: OrderedDict[str, Shared] = OrderedDict()
 
 
@@ -64,19 +70,39 @@ def dumps(value: Any) -> bytes:
 class Shared:
     """Base class of immutable objects: pickled once, and unpickled at most once in a process.
 
-    An object that comes back to the process that sent it is the object itself.  Subclasses have no `__slots__`.
+    An object that comes back to the process that sent it is the object itself.  Within `same_computer`, a large one is
+    sent as the name of a temporary file, which is removed with the object.  Subclasses have no `__slots__`.
     """
 
-    _pickled: tuple[str, bytes]
+    _pickled: tuple[str, bytes]  #: digest and pickle, made when it is first sent
+    _path: str  #: of the file
 
-    def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[str, bytes]]:
+    def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         if "_pickled" not in vars(self):
             data = dumps(super().__reduce_ex__(protocol))
             _remember(self, blake2b(data, digest_size=16).hexdigest(), data)
-        return _load, self._pickled
+        digest, data = self._pickled
+        if len(data) < LARGE or not getattr(_here, "is_same_computer", False):
+            return _load, (digest, data)
+        if "_path" not in vars(self):
+            vars(self)["_path"] = _written(self, data)
+        return _load_file, (digest, self._path)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_pickled"}
+        return {name: value for name, value in vars(self).items() if name not in ("_pickled", "_path")}
+
+
+@contextmanager
+def same_computer() -> Iterator[None]:
+    """What this thread pickles in this context is read on this computer."""
+    _here.is_same_computer = True
+    try:
+        yield
+    finally:
+        _here.is_same_computer = False
+
+
+_here = threading.local()
 
 
 def _load(digest: str, data: bytes) -> Shared:
@@ -94,7 +120,23 @@ def _load(digest: str, data: bytes) -> Shared:
     return found
 
 
+def _load_file(digest: str, path: str) -> Shared:
+    return _load(digest, b"" if digest in _known else Path(path).read_bytes())
+
+
 def _remember(shared: Shared, digest: str, data: bytes) -> None:
     # Frozen dataclasses have no assignment.
     vars(shared)["_pickled"] = digest, data
     _known[digest] = shared
+
+
+def _written(shared: Shared, data: bytes) -> str:
+    from joblib.externals.loky.backend import resource_tracker
+
+    handle, path = tempfile.mkstemp(prefix="fouriertree-")
+    # The tracker is a process of its own, which removes the file also if this process is killed.
+    resource_tracker.register(path, "file")
+    weakref.finalize(shared, resource_tracker.maybe_unlink, path, "file")
+    with open(handle, "wb") as file:
+        file.write(data)
+    return path

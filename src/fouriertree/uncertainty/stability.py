@@ -1,6 +1,7 @@
 """Stability of the terms and forms of a Pareto front under bootstrap resampling of the rows."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import ADD, CONST, DIV, INV, MUL, NEG, SUB, VAR
 from fouriertree.io.strict_json import plain
 from fouriertree.model import Model
+from fouriertree.search.executors import Shared, ordered
 from fouriertree.uncertainty.intervals import as_rows
 
 Front = Sequence[tuple[bool, Model]]
@@ -74,6 +76,7 @@ def stability(
     seed: int = 0,
     original: Front | None = None,
     progress: Callable[[int, int], None] | None = None,
+    executor: Executor | None = None,
 ) -> Stability:
     """Refit to n bootstrap samples of the rows and count the structures of the original front.
 
@@ -90,26 +93,47 @@ def stability(
         The front of all rows; fitted by default.
     progress : callable, optional
         Called with the number of refits made, and n.
+    executor : concurrent.futures.Executor, optional
+        Performs the refits, on which the result does not depend; this process by default.
     """
-    # A row that is drawn twice is passed once with twice the weight: of two rows, one might be in the training set and
-    # the other in the validation set.
     table, target, weight = as_rows(X, y, weights)
     front = fit(table, target, weight, seed) if original is None else original
     if sum(chosen for chosen, _ in front) != 1:
         raise ValueError("exactly one equation of the front must be the chosen one")
     refits: list[Front] = []
     try:
-        for i in range(n):
-            rng = np.random.default_rng([seed, i])
-            times = np.bincount(rng.integers(0, len(target), len(target)), minlength=len(target))
-            drawn = times > 0
-            refit_seed = int(rng.integers(2**31))
-            refits.append(fit(table[drawn], target[drawn], weight[drawn] * times[drawn], refit_seed))
+        samples = _Samples(fit, table, target, weight, seed)
+        for refit in ordered(_refit, [(samples, i) for i in range(n)], executor):
+            refits.append(refit)
             if progress is not None:
-                progress(i + 1, n)
+                progress(len(refits), n)
     except KeyboardInterrupt:
         pass  # the refits so far count, and `requested` shows that there were to be more
     return frequencies(front, refits, n)
+
+
+@dataclass(frozen=True, eq=False)
+class _Samples(Shared):
+    """The rows from which samples are drawn, and how they are fitted."""
+
+    fit: Fit
+    X: NDArray[np.float64]
+    y: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    seed: int
+
+
+def _refit(task: tuple[_Samples, int]) -> Front:
+    """The front of bootstrap sample i."""
+    # A row that is drawn twice is passed once with twice the weight: of two rows, one might be in the training set and
+    # the other in the validation set.
+    rows, i = task
+    rng, n = np.random.default_rng([rows.seed, i]), len(rows.y)
+    times = np.bincount(rng.integers(0, n, n), minlength=n)
+    drawn = times > 0
+    return rows.fit(
+        rows.X[drawn], rows.y[drawn], rows.weights[drawn] * times[drawn], int(rng.integers(2**31))
+    )
 
 
 def frequencies(front: Front, refits: Sequence[Front], requested: int) -> Stability:

@@ -1,5 +1,7 @@
 """Tasks in worker processes: stored results are not computed again, failures and time limits are recorded."""
 
+import time
+
 import pytest
 
 from fouriertree.experiments.bench import runs
@@ -38,6 +40,19 @@ def test_an_interruption_keeps_finished_results(tmp_path, task, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         runs.complete([task(seed=k) for k in range(3)], Store(tmp_path), lambda task: None, 1, interrupt)
     assert len(Store(tmp_path)) >= 1
+
+
+def test_an_interruption_kills_the_running_processes(tmp_path, task):
+    def interrupt(task, record):
+        raise KeyboardInterrupt
+
+    # The linear model is done at once, while the other one would take a minute.
+    tasks = [task(system="ours", seconds=60.0), task()]
+    began = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        runs.complete(tasks, Store(tmp_path), lambda task: None, 2, interrupt)
+    assert time.perf_counter() - began < 30.0
+    assert len(Store(tmp_path)) == 1
 
 
 def test_a_linear_model_passes_through_all_stages(task):

@@ -1,4 +1,7 @@
-"""Tasks in worker processes, several at a time, each killed at its time limits."""
+"""Tasks in worker processes, several at a time, each killed at its time limits.
+
+A compared system may hang or crash, so each task has a process of its own, which a thread of an executor watches.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,8 @@ from fouriertree.experiments.bench.plan import Task
 from fouriertree.experiments.bench.systems import LINEAR
 from fouriertree.experiments.bench.worker import stages
 from fouriertree.experiments.store import Record, Store
-from fouriertree.experiments.threads import ONE_THREAD
+from fouriertree.search.executors import completed
+from fouriertree.search.processes import ONE_THREAD
 
 #: seconds after which a process is killed, by stage: imports, compilation and warm-up; the fit, besides twice its time
 #: limit; measures on the test set; structural recovery, whose fits have a shorter limit; symbolic criterion; size
@@ -37,6 +40,7 @@ class Workers:
 
     def __init__(self) -> None:
         self._processes: set[subprocess.Popen[str]] = set()
+        self._killed = False
 
     @contextmanager
     def start(self, stderr: Any) -> Iterator[subprocess.Popen[str]]:
@@ -48,12 +52,16 @@ class Workers:
         ) as process:  # fmt: skip
             self._processes.add(process)
             try:
+                if self._killed:
+                    process.kill()
                 yield process
             finally:
                 process.kill()
                 self._processes.discard(process)
 
     def kill(self) -> None:
+        """Kill all processes, also those that are being started."""
+        self._killed = True
         for process in list(self._processes):
             process.kill()
 
@@ -119,14 +127,10 @@ def complete(
     """Perform the tasks that the store does not have, `jobs` at a time; after Ctrl-C, finished ones are kept."""
     workers, pool = Workers(), ThreadPoolExecutor(jobs)
     left = [task for task in tasks if task not in store]
-    futures = {pool.submit(perform, task, folder_of(task), workers): task for task in left}
     try:
-        for future in as_completed(futures):
-            task = futures[future]
-            store.append(task, {**task.to_json(), **future.result()})
+        for task, record in completed(lambda task: perform(task, folder_of(task), workers), left, pool):
+            store.append(task, {**task.to_json(), **record})
             done(task, store[task])
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        while any(not future.done() for future in futures):
-            workers.kill()
-            time.sleep(0.05)
+        workers.kill()
+        pool.shutdown(cancel_futures=True)

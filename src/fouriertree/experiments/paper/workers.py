@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -16,9 +12,9 @@ from fouriertree.experiments.paper import facts
 from fouriertree.experiments.paper.runs import WatchedGP
 from fouriertree.experiments.paper.tasks import LSP, TABLE, Task, perform, search_of
 from fouriertree.experiments.store import Record, Store
-from fouriertree.experiments.threads import ONE_THREAD
 from fouriertree.problems import Benchmark, LargeScalePolynomial, get_problem
 from fouriertree.search import run
+from fouriertree.search.executors import completed, process_pool
 
 Results = Iterator[tuple[Task, Record]]
 #: evaluations of a run that compiles what the algorithm uses
@@ -31,53 +27,22 @@ def cores() -> int:
 
 
 def in_processes(tasks: Sequence[Task], jobs: int) -> Results:
-    """In `jobs` processes, which are terminated if the caller stops early."""
+    """In `jobs` processes, whose runs end at Ctrl-C."""
     if not tasks:
-        return
+        return iter(())
+    # Compiled here once, so that the processes need not compile.
     warm()
-    others = set(multiprocessing.active_children())
-    context = multiprocessing.get_context("spawn")
-    with one_thread_each():
-        pool = ProcessPoolExecutor(min(jobs, len(tasks)), context, initializer=start_worker)
-        futures: dict[Future[Record], Task] = {pool.submit(perform, task): task for task in tasks}
-    try:
-        for future in as_completed(futures):
-            yield futures[future], result(futures.pop(future), future)
-    except BaseException:
-        # Ctrl-C does not wait for runs, which take up to half a minute.
-        pool.shutdown(wait=False, cancel_futures=True)
-        for child in set(multiprocessing.active_children()) - others:
-            child.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+    return completed(perform_warm, tasks, process_pool(min(jobs, len(tasks))))
 
 
-def result(task: Task, future: Future[Record]) -> Record:
+def perform_warm(task: Task) -> Record:
+    """The record of a task, whose time does not include compilation."""
+    warm()
     try:
-        return future.result()
+        return perform(task)
     except Exception as error:
         error.add_note(f"while running {task}")
         raise
-
-
-@contextmanager
-def one_thread_each() -> Iterator[None]:
-    """Processes started in this context compute with one thread."""
-    before = {name: os.environ[name] for name in ONE_THREAD if name in os.environ}
-    os.environ.update(ONE_THREAD)
-    try:
-        yield
-    finally:
-        for name in ONE_THREAD:
-            del os.environ[name]
-        os.environ.update(before)
-
-
-def start_worker() -> None:
-    # Ctrl-C reaches all processes of the terminal; the parent process handles it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    warm()
 
 
 @cache

@@ -74,9 +74,9 @@ class Algebra(Bases):
         return next(iter(total.values()), ZERO)
 
     def terms(self, value: Value) -> Sum:
-        coefficient, body = value = self.with_sum(value)
+        coefficient, body = self.with_sum(value)
         if not isinstance(body, dict):
-            return {in_order(body): value}  # type: ignore[dict-item]
+            return {in_order(body): (coefficient, body)}
         if coefficient == 1.0:
             return body
         return {key: (checked(coefficient * c), f) for key, (c, f) in body.items()}

@@ -8,13 +8,11 @@ y and evaluated.
 from __future__ import annotations
 
 import heapq
-from collections import OrderedDict
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -30,7 +28,14 @@ from fouriertree.projection import IncrementalQR
 from fouriertree.projection.batches import SumBatch, copied, joined_programs, ranges
 from fouriertree.projection.variable import FitData, FittedBatch, fit_batch
 from fouriertree.search.hybrid.context import SearchContext
-from fouriertree.search.hybrid.dictionary import SMALL, SPECS, Dictionary, TermPacker, make_dictionary
+from fouriertree.search.hybrid.dictionary import (
+    SMALL,
+    SPECS,
+    Dictionary,
+    TermPacker,
+    basis_functions,
+    make_dictionary,
+)
 from fouriertree.search.hybrid.evaluation import EXACT, Cost, Evaluation, Fronts, evaluate
 from fouriertree.search.hybrid.reductions import Reduction, reduced_problem
 from fouriertree.search.hybrid.screening import Pairs, best_products, best_sums
@@ -64,8 +69,8 @@ MAX_LINEAR_STARTS = 3
 MAX_STARTS = 400
 #: a basis function of which less than this part is orthogonal to the terms so far is not added
 NOVELTY = 1e-3
-#: transformed problems that a process keeps
-MAX_CACHED = 40
+#: transformed problems that a process keeps, and basis functions of reduced problems
+MAX_CACHED, MAX_CACHED_BASES = 40, 6
 
 
 @dataclass(frozen=True)
@@ -243,33 +248,22 @@ class _Frontier:
 # One transformed target -----------------------------------------------------------------------------------------
 def transformed_problem(context: SearchContext, branch: Branch) -> TransformedProblem | None:
     """The problem of a branch, from a cache of this process; None where its transform or dictionary is undefined."""
-    cache: OrderedDict[Branch, TransformedProblem | None]
-    cache = context.__dict__.setdefault("transformed_problems", OrderedDict())
-    with _cache_lock:
-        if branch in cache:
-            cache.move_to_end(branch)
-            return cache[branch]
-    problem = _transformed_problem(context, branch)
-    with _cache_lock:
-        cache[branch] = problem
-        while len(cache) > MAX_CACHED:
-            cache.popitem(last=False)
-    return problem
-
-
-_cache_lock = Lock()
+    return context.cached("problems", branch, MAX_CACHED, lambda: _transformed_problem(context, branch))
 
 
 def _transformed_problem(context: SearchContext, branch: Branch) -> TransformedProblem | None:
-    spec, v, rows = SPECS[branch.dictionary], context.vocabulary, context.data.screening
+    spec, v, reduction = SPECS[branch.dictionary], context.vocabulary, branch.reduction
     if (spec.ratio or spec.modulated) and not v.complete:
         return None
-    problem = reduced_problem(context.data, branch.reduction, rows)
+    problem = reduced_problem(context.data, reduction, context.data.screening)
     applied = transform_named(branch.transform).apply(problem.t, problem.weights)
     if applied is None:
         return None
     z, weights = applied
-    dictionary = make_dictionary(problem.V, z, np.sqrt(weights), v, spec, context.options.max_dictionary)
+    key = reduction, spec.n_monomials, spec.functions
+    basis = context.cached("bases", key, MAX_CACHED_BASES, lambda: basis_functions(problem.V, v, spec))
+    size = context.options.max_dictionary
+    dictionary = make_dictionary(basis, problem.V, z, np.sqrt(weights), v, spec, size)
     return TransformedProblem(context, branch, z, weights, dictionary) if len(dictionary) else None
 
 
@@ -306,9 +300,9 @@ class TransformedProblem:
         self.plain32, self.weighted32 = plain.astype(np.float32), self.units[self.factors].astype(np.float32)
         self._engine = CompiledEngine()
         self._rows = self._engine.prepare(self.X)
-        self._packer = TermPacker(
-            dictionary.functions, self.vocabulary, branch.reduction.variables, self.target
-        )
+        variables = branch.reduction.variables
+        templates: dict[object, Expression] = context.cached("templates", variables, MAX_CACHED_BASES, dict)
+        self._packer = TermPacker(dictionary.functions, self.vocabulary, variables, self.target, templates)
 
     @property
     def n_rows(self) -> int:
@@ -339,12 +333,9 @@ class TransformedProblem:
         additions: list[Programs] = []
         n_new: list[int] = []  # terms that each of them adds
         breadth = self.breadth
-        outside = self.units - (self.units @ basis) @ basis.T
-        norms = np.linalg.norm(outside, axis=1)
-        fresh = np.flatnonzero(norms > NOVELTY)
+        fresh, directions = self.directions(basis)
         self.cost += Cost(0, len(self.units) * (basis.shape[1] + 1))
         if len(fresh):
-            directions = (outside[fresh] / norms[fresh, None]).astype(np.float32)
             cosines = np.abs(directions @ r32)
             chosen = fresh[np.argsort(-cosines, kind="stable")[: breadth.singles]]
             additions.append(self._packer.terms(chosen))
@@ -364,6 +355,14 @@ class TransformedProblem:
             additions.append(self._packer.terms(left, right))
             n_new += [1] * len(left)
         return self._best_fits(extended(start.expressions, additions, np.array(n_new, np.int64)), start)
+
+    def directions(self, basis: Floats) -> tuple[Indices, NDArray[np.float32]]:
+        """Basis functions outside of the span of the terms so far, and their normalized orthogonal parts (m, n)."""
+        outside = self.units - (self.units @ basis) @ basis.T
+        norms = np.sqrt(np.einsum("ij,ij->i", outside, outside))
+        fresh = np.flatnonzero(norms > NOVELTY)
+        outside = outside if len(fresh) == len(norms) else outside[fresh]
+        return fresh, np.divide(outside, norms[fresh, None], dtype=np.float32, casting="same_kind")
 
     def _distinct(self, pairs: Pairs, functions: Indices, count: int) -> tuple[Indices, Indices]:
         """The best pairs, but only one of every form: its constants will be fitted anyway."""

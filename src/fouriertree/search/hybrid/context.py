@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,8 @@ from fouriertree.search.executors import Shared
 from fouriertree.search.hybrid.data import SearchData
 from fouriertree.search.nesting import Nesting
 from fouriertree.tolerances import ROUNDED_TARGET
+
+T = TypeVar("T")
 
 #: squared error of a certain law, relative to the spread of y
 CERTAIN = 1e-28
@@ -83,6 +87,9 @@ class HybridOptions:
         return sums.take(chosen)
 
 
+_lock = Lock()
+
+
 @dataclass(frozen=True, eq=False)
 class SearchContext(Shared):
     """Options, data, operators and seed of a search, which its tasks refer to."""
@@ -95,6 +102,21 @@ class SearchContext(Shared):
     def __getstate__(self) -> dict[str, Any]:
         # What is derived from them is not sent to other processes.
         return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def cached(self, kind: str, key: Hashable, size: int, make: Callable[[], T]) -> T:
+        """make(), kept among the last `size` values of a kind; other threads may make the same value meanwhile."""
+        with _lock:
+            caches = vars(self).setdefault("_caches", defaultdict(OrderedDict))
+            kept: OrderedDict[Hashable, T] = caches[kind]
+            if key in kept:
+                kept.move_to_end(key)
+                return kept[key]
+        value = make()
+        with _lock:
+            value = kept.setdefault(key, value)
+            while len(kept) > size:
+                kept.popitem(last=False)
+        return value
 
     @cached_property
     def fit_data(self) -> FitData:

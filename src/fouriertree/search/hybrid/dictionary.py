@@ -98,31 +98,50 @@ class Dictionary:
         return len(self.functions)
 
 
-def make_dictionary(
-    V: Floats, z: Floats, roots: Floats, v: Vocabulary, spec: DictionarySpec, max_size: int
-) -> Dictionary:
-    """Distinct basis functions of the variables V (d, n) for a transformed target z (n,) with weights roots²."""
+def basis_functions(V: Floats, v: Vocabulary, spec: DictionarySpec) -> Dictionary:
+    """Basis functions of the variables V (d, n) that do not depend on a target, simple ones first; not all distinct."""
     d, n = V.shape
-    periods = PERIODS_OF_ONE if d == 1 else PERIODS
     bare = monomials(V, v, spec.n_monomials, spec.whole_powers)
-    functions = [BasisFunction((0.0,) * d), *map(BasisFunction, bare)]
-    values = [np.ones((1, n)), power_values(V, bare)]
+    others = _nonlinear(V, v, periods_of(V)) if spec.functions else _logarithms(V, v)
+    others.sort(key=lambda entry: entry[0])
+    functions = (
+        BasisFunction((0.0,) * d),
+        *map(BasisFunction, bare),
+        *(function for _, function, _ in others),
+    )
+    values = [np.ones((1, n)), power_values(V, bare), *(column[None] for _, _, column in others)]
+    return Dictionary(functions, np.concatenate(values))
+
+
+def make_dictionary(
+    basis: Dictionary, V: Floats, z: Floats, roots: Floats, v: Vocabulary, spec: DictionarySpec, max_size: int
+) -> Dictionary:
+    """Distinct basis functions for a transformed target z (n,) with weights roots².
+
+    `basis` are the basis functions of the variables V, to which those are added that depend on the target.
+    """
+    bare = [f.powers for f in basis.functions if any(f.powers) and not f.name]
+    n_bare = 1 + len(bare)
+    functions, values = list(basis.functions[:n_bare]), [basis.values[:n_bare]]
     if spec.ratio:
         below = bare[: spec.n_monomials // 3]
         functions += [BasisFunction(powers, below=True) for powers in below]
-        values.append(power_values(V, below) * z)
-    for modulator, wave in _modulators(V, z, roots, v, spec, periods):
+        values.append(basis.values[1 : 1 + len(below)] * z)
+    for modulator, wave in _modulators(V, z, roots, v, spec):
         functions += [modulator, *(BasisFunction(powers, times=modulator) for powers in bare)]
-        values += [wave[None], power_values(V, bare) * wave]
-    others = _nonlinear(V, v, periods) if spec.functions else _logarithms(V, v)
-    others.sort(key=lambda entry: entry[0])
-    functions += [function for _, function, _ in others]
-    values += [column[None] for _, _, column in others]
+        values += [wave[None], basis.values[1:n_bare] * wave]
+    functions += basis.functions[n_bare:]
+    values.append(basis.values[n_bare:])
     found = distinct(functions, np.concatenate(values), roots)
     if not v.complete:
         found = writable(found, v)
     size = min(spec.max_size, max_size)
     return Dictionary(found.functions[:size], found.values[:size])
+
+
+def periods_of(V: Floats) -> int:
+    """Periods of waves over the range of their argument at most."""
+    return PERIODS_OF_ONE if len(V) == 1 else PERIODS
 
 
 def _logarithms(V: Floats, v: Vocabulary) -> list[Ranked]:
@@ -143,7 +162,7 @@ def _nonlinear(V: Floats, v: Vocabulary, periods: int) -> list[Ranked]:
 
 
 def _modulators(
-    V: Floats, z: Floats, roots: Floats, v: Vocabulary, spec: DictionarySpec, periods: int
+    V: Floats, z: Floats, roots: Floats, v: Vocabulary, spec: DictionarySpec
 ) -> Sequence[tuple[BasisFunction, Floats]]:
     """Of the target; of its reciprocal if they are to be in a denominator."""
     if not spec.modulated:
@@ -153,7 +172,7 @@ def _modulators(
         if applied is None:
             return ()
         z, roots = applied[0], np.sqrt(applied[1])
-    return modulators(V, z, roots, v, periods, 1)
+    return modulators(V, z, roots, v, periods_of(V), 1)
 
 
 def writable(found: Dictionary, v: Vocabulary) -> Dictionary:
@@ -202,7 +221,7 @@ class TermPacker:
 
     def __init__(
         self, functions: tuple[BasisFunction, ...], vocabulary: Vocabulary, variables: tuple[Expression, ...],
-        target: int | None,
+        target: int | None, known: dict[object, Expression],
     ) -> None:  # fmt: skip
         self.functions, self.vocabulary, self.variables, self.target = (
             functions,
@@ -214,6 +233,7 @@ class TermPacker:
         self._is_one = np.array([not (any(a.powers) or a.name or a.times or a.below) for a in functions])
         self._template_of = np.full(len(functions), -1)
         self._numbers: dict[object, int] = {}
+        self._known = known  # templates of other dictionaries over the same variables
         self._expressions: list[Expression] = []
         if "mul" in vocabulary:
             product = vocabulary.apply("mul", Expression.constant(1.0), Expression.constant(1.0))
@@ -276,7 +296,9 @@ class TermPacker:
         )
         if key not in self._numbers:
             self._numbers[key] = len(self._expressions)
-            self._expressions.append(self._expression(_placed(function)))
+            if key not in self._known:
+                self._known[key] = self._expression(_placed(function))
+            self._expressions.append(self._known[key])
         return self._numbers[key]
 
     def _expression(self, function: BasisFunction) -> Expression:
