@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from fouriertree.search.hybrid.plan import PARTS
 from rich.console import Console
 from rich.progress import track
 
@@ -25,6 +24,7 @@ from fouriertree.experiments.bench.names import case_names
 from fouriertree.experiments.bench.suites import load
 from fouriertree.experiments.store import Record, Store
 from fouriertree.search import Hybrid
+from fouriertree.search.hybrid.scheduler import PARTS
 
 
 @dataclass(frozen=True)

@@ -30,10 +30,10 @@ POLYNOMIALS = ((10, 1e-24), (100, 1e-18))
 #: the set cannot express the square root in Nguyen 8
 EXPRESSIBLE = [name for name in CONVENTIONAL if name != "nguyen8"]
 #: a dictionary of this size leaves traverses for more than one round of screening
-CONVENTIONAL_SEARCH = Hybrid(most_atoms=80, max_terms=8)
+CONVENTIONAL_SEARCH = Hybrid(max_dictionary=80, max_terms=8)
 POLYNOMIAL_SEARCH = Hybrid(max_terms=150, max_complexity=10**9)
 FRESH_POINTS, FRESH_SEED, EXACT = 1000, 20_000, 1e-9
-ROWS, ATOMS, SECONDS = 200, 1500, 3.0
+ROWS, FUNCTIONS, SECONDS = 200, 1500, 3.0
 
 
 class Best:
@@ -85,7 +85,7 @@ def conventional(seeds: range) -> list[Bar]:
             )
             seconds.append(time.perf_counter() - started)
             spent = ended.state.progress.traverses
-            if ended.state.archive.law is not None and spent <= TRAVERSES and is_target(best, name):
+            if ended.state.law and spent <= TRAVERSES and is_target(best, name):
                 solved += 1
                 traverses.append(spent)
         print(
@@ -105,18 +105,18 @@ def is_target(best: Best, name: str) -> bool:
 
 
 def screening() -> list[Bar]:
-    """Products of all pairs of dictionary atoms per second and core, and Operon's evaluations on the same rows."""
+    """Products of all pairs of basis functions per second and core, and Operon's evaluations on the same rows."""
     rng = np.random.default_rng(0)
     X = rng.uniform(1.0, 3.0, (ROWS, 4))
     y = X[:, 0] * X[:, 1] / X[:, 2] ** 2 + np.sin(X[:, 3])
-    atoms = rng.uniform(0.2, 2.0, (ATOMS, ROWS)).astype(np.float32)
+    values = rng.uniform(0.2, 2.0, (FUNCTIONS, ROWS)).astype(np.float32)
     residual = (y / np.linalg.norm(y)).astype(np.float32)
     basis = np.full((1, ROWS), ROWS**-0.5, np.float32)
     residual -= basis[0] * (basis[0] @ residual)
     pairs, started = 0, time.perf_counter()
     while time.perf_counter() - started < SECONDS:
-        best_products(atoms, atoms, residual, basis, 120)
-        pairs += ATOMS * (ATOMS + 1) // 2
+        best_products(values, values, residual, basis, 120)
+        pairs += FUNCTIONS * (FUNCTIONS + 1) // 2
     ours = pairs / (time.perf_counter() - started)
     print(f"screening at {ROWS} rows: {ours:.3g} candidates per second")
     evaluations = operon(X, y)

@@ -1,6 +1,7 @@
-"""Kill runs at random moments, resume them, and compare with an uninterrupted run: `make bench-kills`.
+"""Kill runs, or their workers, at random moments, and compare with an uninterrupted run: `make bench-kills`.
 
-Prints a line for every kill; ends with status 1 if a resumed run differs in a single bit of its model or its table.
+A killed run is resumed.  A killed worker is replaced while the fit continues.  All are compared with an uninterrupted
+run with one job: ends with status 1 if one of them differs in a single bit of its model or its table.
 """
 
 from __future__ import annotations
@@ -13,14 +14,22 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import psutil
 
 from fouriertree.experiments.bars import Bar, report
 
 ROWS, SEED = 200, 1
-SETTINGS = {"max_evaluations": 8_000_000, "random_state": SEED}
+SETTINGS = {"max_evaluations": 60_000_000, "random_state": SEED}
+#: seconds between two kills of workers, on average
+KILL_SECONDS = 1.0
+#: seconds after which a fit is taken to hang
+MAX_SECONDS = 600.0
 
 
 def table() -> tuple[np.ndarray, np.ndarray]:
@@ -60,61 +69,139 @@ def outcome(store: Path) -> object:
     )
 
 
-def started(store: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, __file__, *arguments, "--store", str(store)])
+@contextmanager
+def started(store: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A fit or its resumption in a process, which is running with its run folder, or has ended."""
+    process = subprocess.Popen([sys.executable, __file__, *arguments, "--store", str(store)])
+    try:
+        while process.poll() is None and not (store.is_dir() and any(store.glob("*/run.json"))):
+            time.sleep(0.01)
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
 
 
-def wait_for_run(store: Path, process: subprocess.Popen[bytes]) -> None:
-    while process.poll() is None and not (store.is_dir() and any(store.glob("*/run.json"))):
-        time.sleep(0.01)
+@dataclass
+class Case:
+    """Fits with a loss and a number of jobs, of which as many are killed; or their workers are."""
+
+    loss: str
+    jobs: int
+    kills: int
+    workers: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.loss}-{self.jobs}-jobs{'-killed-workers' if self.workers else ''}"
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return "fit", "--loss", self.loss, "--jobs", str(self.jobs)
 
 
-def killed(store: Path, loss: str, jobs: int, seconds: float) -> bool:
+# Killed runs ----------------------------------------------------------------------------------------------------
+def killed(store: Path, case: Case, seconds: float) -> bool:
     """Whether the run was killed `seconds` after its start, before its end."""
-    process = started(store, "fit", "--loss", loss, "--jobs", str(jobs))
-    wait_for_run(store, process)
-    time.sleep(seconds)
-    process.send_signal(signal.SIGKILL)
-    return process.wait() == -signal.SIGKILL
+    with started(store, *case.arguments) as process:
+        time.sleep(seconds)
+        process.send_signal(signal.SIGKILL)
+        return process.wait() == -signal.SIGKILL
 
 
 def killed_somewhere(
-    place: Path, loss: str, jobs: int, duration: float, rng: np.random.Generator
+    place: Path, case: Case, duration: float, rng: np.random.Generator
 ) -> tuple[Path, float, float]:
     """The folder of a run that was killed before its end, the moment, and the estimated duration."""
     for attempt in range(100):
         store, moment = place / str(attempt), float(rng.uniform(0.0, duration))
-        if killed(store, loss, jobs, moment):
+        if killed(store, case, moment):
             return store, moment, duration
         duration = max(moment, 0.1)
     raise RuntimeError("the runs end too soon to be killed")
 
 
-def compare(kills: int, loss: str, jobs: int, rng: np.random.Generator) -> Bar:
-    with tempfile.TemporaryDirectory() as folder:
-        whole = Path(folder) / "whole"
-        process = started(whole, "fit", "--loss", loss, "--jobs", str(jobs))
-        wait_for_run(whole, process)
+def resumed(place: Path, case: Case, duration: float, rng: np.random.Generator) -> tuple[object, str, float]:
+    """The outcome of a killed and resumed run, what happened, and the estimated duration."""
+    store, moment, duration = killed_somewhere(place, case, duration, rng)
+    checkpoints = len(list(only_run(store).glob("checkpoint-*")))
+    with started(store, "resume") as process:
+        status = process.wait(MAX_SECONDS)
+    happened = f"killed after {moment:5.2f} s of about {duration:.2f}, {checkpoints} checkpoint(s)"
+    return (outcome(store) if status == 0 else None), happened, duration
+
+
+# Killed workers -------------------------------------------------------------------------------------------------
+def workers_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    """Workers that have started; the process that tracks their resources is not one of them."""
+    found = []
+    try:
+        for child in psutil.Process(process.pid).children(recursive=True):
+            if "popen_loky" in " ".join(child.cmdline()):
+                found.append(child)
+    except psutil.Error:
+        pass
+    return found
+
+
+def with_killed_workers(place: Path, case: Case, rng: np.random.Generator) -> tuple[object, str]:
+    """The outcome of a fit of which a random worker is killed every second or so, and what happened."""
+    count, began = 0, time.monotonic()
+    with started(place, *case.arguments) as process:
+        while process.poll() is None and time.monotonic() - began < MAX_SECONDS:
+            time.sleep(float(rng.uniform(0.5, 1.5)) * KILL_SECONDS)
+            workers = workers_of(process)
+            if workers and process.poll() is None:
+                count += 1
+                try:
+                    workers[int(rng.integers(len(workers)))].kill()
+                except psutil.NoSuchProcess:
+                    count -= 1
+        status = process.poll()
+    happened = f"{count} worker(s) killed in {time.monotonic() - began:.1f} s"
+    return (outcome(place) if status == 0 and count else None), happened
+
+
+# Comparison -----------------------------------------------------------------------------------------------------
+def uninterrupted(place: Path, loss: str) -> tuple[object, float]:
+    """The outcome of a run with one job, and its duration."""
+    with started(place, *Case(loss, 1, 0).arguments) as process:
         began = time.monotonic()
-        process.wait()
-        duration = time.monotonic() - began
-        expected = outcome(whole)
-        same = 0
-        for k in range(kills):
-            store, moment, duration = killed_somewhere(Path(folder) / f"kill-{k}", loss, jobs, duration, rng)
-            checkpoints = len(list(only_run(store).glob("checkpoint-*")))
-            equal = started(store, "resume").wait() == 0 and outcome(store) == expected
+        process.wait(MAX_SECONDS)
+        return outcome(place), time.monotonic() - began
+
+
+def compare(case: Case, expected: object, duration: float, rng: np.random.Generator) -> Bar:
+    same = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for k in range(case.kills):
+            place = Path(folder) / f"kill-{k}"
+            if case.workers:
+                found, happened = with_killed_workers(place, case, rng)
+            else:
+                found, happened, duration = resumed(place, case, duration, rng)
+            equal = found is not None and found == expected
             same += equal
-            print(
-                f"{loss}, {jobs} job(s): killed after {moment:5.2f} s of about {duration:.2f}, "
-                f"{checkpoints} checkpoint(s): {'same' if equal else 'DIFFERENT'}",
-                flush=True,
-            )
-    return Bar(f"{loss}-{jobs}-jobs-identical-of-{kills}", same, kills)
+            print(f"{case.name}: {happened}: {'same' if equal else 'DIFFERENT'}", flush=True)
+    return Bar(f"{case.name}-identical-of-{case.kills}", same, case.kills)
+
+
+def compared(cases: list[Case]) -> list[Bar]:
+    rng, expected = np.random.default_rng(0), {}
+    bars = []
+    with tempfile.TemporaryDirectory() as folder:
+        for case in cases:
+            if case.loss not in expected:
+                expected[case.loss] = uninterrupted(Path(folder) / case.loss, case.loss)
+            bars.append(compare(case, *expected[case.loss], rng))
+    return bars
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", nargs="?", choices=["compare", "fit", "resume"], default="compare")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--loss", help="only this loss")
@@ -127,18 +214,17 @@ def main() -> int:
     elif options.what == "resume":
         resume(options.store)
     else:
-        rng = np.random.default_rng(0)
+        quarter = -(-options.kills // 4)
         cases = [
-            ("squared", 1, options.kills),
-            ("squared", 2, options.kills),
-            ("huber", 1, -(-options.kills // 4)),
+            Case("squared", 1, options.kills),
+            Case("squared", 2, options.kills),
+            Case("squared", 4, options.kills),
+            Case("squared", 4, quarter, workers=True),
+            Case("huber", 1, quarter),
+            Case("huber", 4, quarter, workers=True),
         ]
-        chosen = [
-            (kills, loss, jobs)
-            for loss, jobs, kills in cases
-            if options.loss in (None, loss) and options.jobs in (None, jobs)
-        ]
-        return report([compare(*case, rng) for case in chosen])
+        chosen = [c for c in cases if options.loss in (None, c.loss) and options.jobs in (None, c.jobs)]
+        return report(compared(chosen))
     return 0
 
 

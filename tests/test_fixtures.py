@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from fouriertree import PrimitiveSet, SymbolicClassifier, SymbolicRegressor
 from fouriertree.cli import app
 from fouriertree.runs import RunError, RunFolderWarning
+from fouriertree.runs.snapshots import SnapshotError, from_bytes
 
 FIXTURES = Path(__file__).parent / "fixtures" / "version-0.1"
 MODELS = sorted(p.stem for p in (FIXTURES / "models").glob("*.json") if ".expected" not in p.name)
@@ -113,14 +114,31 @@ def test_the_command_resumes_a_run_of_an_earlier_version_or_refuses_it_in_one_se
 def test_python_resumes_a_run_of_an_earlier_version_or_refuses_it_in_one_sentence(store):
     table = pd.read_csv(FIXTURES / "data.csv")
     X, y = table[["a", "b"]], table["y"]
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", RunFolderWarning)
         try:
             model = SymbolicRegressor.resume(store / "hybrid-killed", X, y, progress=False)
         except RunError as error:
             model, refusal = None, str(error)
     assert len(model.equations_) > 0 if model else is_one_sentence(refusal)
-    assert all(is_one_sentence(str(warning.message)) for warning in told)
+    assert all(is_one_sentence(str(warning.message)) for warning in warned)
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("runs/*/*.ftc")), ids=lambda path: path.parent.name)
+def test_a_checkpoint_of_an_earlier_version_is_refused_with_both_versions(path):
+    with pytest.raises(SnapshotError, match="^is a checkpoint of version 2; this program reads version 4$"):
+        from_bytes(path.read_bytes())
+
+
+def test_a_run_with_checkpoints_of_an_earlier_version_restarts_with_a_warning(store):
+    table = pd.read_csv(FIXTURES / "data.csv")
+    X, y = table[["a", "b"]], table["y"]
+    with pytest.warns(RunFolderWarning, match="is a checkpoint of version 2; this program reads version 4"):
+        resumed = SymbolicRegressor.resume(
+            store / "hybrid-killed", X, y, max_evaluations=20_000, progress=False
+        )
+    again = SymbolicRegressor(max_evaluations=20_000, random_state=0).fit(X, y)
+    assert resumed.equations_["equation"].tolist() == again.equations_["equation"].tolist()
 
 
 def is_one_sentence(text):

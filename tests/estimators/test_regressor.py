@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fouriertree import FTG, GramSVD, Hybrid, PrimitiveSet, SymbolicRegressor
 from fouriertree.estimators.fitted import ExtrapolationWarning
-from fouriertree.search.hybrid.hybrid import LAW
+from fouriertree.search.hybrid.search import LAW
 
 #: evaluations that take a moment; without a limit, a search on noise ends only when all strategies have run
 FEW, SOME = 3000, 60_000

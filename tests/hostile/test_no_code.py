@@ -28,8 +28,6 @@ JUSTIFIED = {
 }
 #: where pickles are read: from this process and its workers only
 PICKLES = {
-    "search/hybrid/worker.py",
-    "search/hybrid/crew.py",
     "search/processes.py",  # calls that the parent process has pickled
     "search/shared.py",  # objects that tasks refer to
 }

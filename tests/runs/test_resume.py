@@ -49,6 +49,7 @@ def killed_at(run, number, place):
 SMALL = RampedHalfAndHalf(1, 3)
 SEARCHES = {
     "hybrid": {"max_evaluations": 1_500_000},
+    "hybrid, two jobs": {"max_evaluations": 1_500_000, "n_jobs": 2},
     "hybrid without limits": {"operators": ["+", "*"], "max_terms": 2},
     "robust loss": {"max_evaluations": 500_000, "loss": "huber"},
     "FTG": {"search": FTG(generator=RampedHalfAndHalf(1, 4), best_of=300, max_terms=6)},

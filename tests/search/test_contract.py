@@ -1,4 +1,4 @@
-"""Fourier Tree Growing satisfies the contract for searches on every space and with every projector."""
+"""Fourier Tree Growing, with every projector, and the hybrid search satisfy the contract on every space."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from fouriertree.expr import PrimitiveSet
 from fouriertree.expr.generate import GenerateComposition, Grammar, RampedHalfAndHalf
 from fouriertree.problems import CONVENTIONAL, LargeScalePolynomial, Problem
 from fouriertree.projection import GramSVD, IncrementalQR
-from fouriertree.search import FTG
+from fouriertree.search import FTG, Hybrid
 from fouriertree.space import EmpiricalSpace, PolynomialSpace, QuadratureSpace
 from fouriertree.testing.searches import BUDGET, CHECKS, accepted, recorded
 
@@ -50,6 +50,14 @@ SEARCHES = {
 @given(seed=st.integers(0, 2**32 - 1))
 def test_search_satisfies(check, search, problem, seed):
     check(search, problem, np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
+@settings(max_examples=3, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_hybrid_search_satisfies(check, problem, seed):
+    check(Hybrid(), problem, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)

@@ -19,6 +19,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "to_record": ("as_saved",),
     "from_record": ("from_saved",),
     "ExtrapolationWarning": ("OutsideWarning",),
+    "max_dictionary": ("most_atoms",),
 }
 
 _TODAY = {other: name for name, others in ALIASES.items() for other in others}

@@ -1,4 +1,4 @@
-"""Fits that go on: from a run folder, and from memory."""
+"""Fits that are resumed: from a run folder, and from memory."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fouriertree.expr import Expression, PrimitiveSet, differentiate, parse
+from fouriertree.expr import PrimitiveSet, differentiate, parse
 from fouriertree.expr.vocabulary import Vocabulary
 from fouriertree.search import Progress
 from fouriertree.search.hybrid.context import HybridOptions, SearchContext

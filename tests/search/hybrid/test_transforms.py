@@ -1,4 +1,4 @@
-"""Transforms of the target: g, its inverse as it is written, slopes, weights; and sums for y, also with denominators."""
+"""Transforms of the target: g, its inverse as written, slopes, weights; and terms for y, also with denominators."""
 
 import numpy as np
 import pytest

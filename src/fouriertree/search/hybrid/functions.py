@@ -65,7 +65,7 @@ class BasisFunction:
 
 
 def power_values(V: Floats, products: Sequence[Powers]) -> Floats:
-    """Π V[i]^p_i for every tuple of powers: (n_atoms, n_rows)."""
+    """Π V[i]^p_i for every tuple of powers: (n_products, n_rows)."""
     tables: dict[tuple[int, float], Floats] = {}
     values = np.ones((len(products), V.shape[1]))
     with np.errstate(all="ignore"):

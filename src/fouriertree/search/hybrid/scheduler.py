@@ -102,7 +102,7 @@ class HybridState:
     jobs: tuple[Job, ...] = ()
     position: int = 0
     pending: tuple[FittedCandidate, ...] = ()
-    # What has been found.
+    # Candidates so far.
     training: CandidateArchive = field(default_factory=CandidateArchive)
     overall: CandidateArchive = field(default_factory=CandidateArchive)
     best_without_pole: float = 1.0

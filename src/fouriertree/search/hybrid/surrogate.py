@@ -1,6 +1,6 @@
-"""A smooth surrogate of the data, for its derivatives: Gaussian-process regression with a length per column.
+"""A smooth surrogate of the data, for its derivatives: Gaussian-process regression with a length per input.
 
-The search never predicts with it.  Its gradient tells which columns act only as a power, and which act only
+The search never predicts with it.  Its gradient tells which inputs act only as a power, and which act only
 together; what it suggests is verified by the search on the data themselves.
 """
 
@@ -19,11 +19,11 @@ Floats = NDArray[np.float64]
 #: rows on which the lengths are chosen, and rows that the surrogate is made of
 ROWS_FOR_LENGTHS, ROWS = 240, 1000
 ITERATIONS = 40
-#: logarithms of the lengths that the choice starts from: nearly straight, and wavy
+#: logarithms of the lengths that the choice starts from: nearly linear, and wavy
 STARTS = (1.0, -0.7)
 #: with less noise than this, relative to the target's spread, the first choice stands
 QUIET = 0.05
-#: bounds of the logarithms of lengths (relative to a column's spread), of the height and of the noise
+#: bounds of the logarithms of lengths (relative to the spread of an input), of the height and of the noise
 LENGTHS, HEIGHT, NOISE = (-2.5, 5.0), (-3.0, 5.0), (-9.0, 1.0)
 
 

@@ -90,7 +90,7 @@ TRANSFORMS = (
 
 
 def transform_named(name: str) -> Transform:
-    return next(link for link in TRANSFORMS if link.name == name)
+    return next(transform for transform in TRANSFORMS if transform.name == name)
 
 
 # From a sum for a transformed target to terms for y ------------------------------------------------------------
@@ -165,7 +165,7 @@ def uses(expression: Expression, variable: int) -> bool:
 
 
 def without(product: Expression, variable: int) -> Expression:
-    """A product without its factor `column`."""
+    """A product without its factor `variable`."""
     stack: list[Expression] = []
     for i, code in enumerate(product.op.tolist()):
         if code == VAR and product.arg[i] == variable:
