@@ -126,7 +126,7 @@ def test_python_resumes_a_run_of_an_earlier_version_or_refuses_it_in_one_sentenc
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("runs/*/*.ftc")), ids=lambda path: path.parent.name)
 def test_a_checkpoint_of_an_earlier_version_is_refused_with_both_versions(path):
-    with pytest.raises(SnapshotError, match="^is a checkpoint of version 2; this program reads version 4$"):
+    with pytest.raises(SnapshotError, match=r"^is a checkpoint of version 2; this program reads version 4$"):
         from_bytes(path.read_bytes())
 
 

@@ -90,7 +90,9 @@ def test_other_files_are_refused(data):
 def test_another_version_is_refused_by_name(version):
     header, _, payload = GOOD.partition(b"\n")
     newer = json.dumps(json.loads(header) | {"version": version}).encode()
-    with pytest.raises(SnapshotError, match=f"^is a checkpoint of version {version}; this program reads version 4$"):
+    with pytest.raises(
+        SnapshotError, match=f"^is a checkpoint of version {version}; this program reads version 4$"
+    ):
         from_bytes(newer + b"\n" + payload)
 
 

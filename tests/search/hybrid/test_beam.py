@@ -11,13 +11,14 @@ from fouriertree import EmpiricalSpace, Grammar, PrimitiveSet, Problem, parse
 from fouriertree.criteria.code_lengths import approximate_length
 from fouriertree.expr import Expression
 from fouriertree.projection.batches import SumBatch
+from fouriertree.runs.snapshots import from_bytes, to_bytes
 from fouriertree.search import Hybrid
 from fouriertree.search.hybrid import beam as beams
 from fouriertree.search.hybrid.beam import (
     MAX_STARTS,
     Beam,
     Branch,
-    Start,
+    Starts,
     Sum,
     expand,
     transformed_problem,
@@ -72,21 +73,43 @@ def test_a_description_is_shorter_if_the_loss_or_the_complexity_is_smaller(loss,
 # Beams ------------------------------------------------------------------------------------------------------
 def drawn_beam(seed, n_starts):
     rng = np.random.default_rng(seed)
-    starts: dict[int, Start] = {}
+    starts: dict[int, tuple[float, Sum]] = {}
     for _ in range(n_starts):
         chosen = rng.choice(len(TERMS), rng.integers(0, 4), replace=False)
-        found = Sum(tuple(TERMS[i] for i in chosen), tuple(rng.normal(size=len(chosen)).tolist()))
-        starts.setdefault(found.form, Start(float(rng.normal()), found))
+        coefficients, loss = tuple(rng.normal(size=len(chosen)).tolist()), float(rng.uniform())
+        found = Sum(tuple(TERMS[i] for i in chosen), coefficients, loss)
+        starts.setdefault(found.form, (float(rng.normal()), found))
     forms = np.unique(rng.integers(0, 40, 15).astype(np.uint64))
-    ordered = tuple(sorted(starts.values(), key=lambda start: start.rank))
+    ordered = Starts.pack(sorted(starts.values(), key=lambda start: start[0]))
     return Beam(ordered, forms, rng.uniform(size=len(forms)), np.array(sorted(starts), np.uint64))
+
+
+def listed(starts):
+    """Ranks and sums."""
+    return [(float(starts.ranks[i]), starts.sum(i)) for i in range(len(starts))]
 
 
 def same(one, other):
     arrays = zip(
         (one.forms, one.losses, one.started), (other.forms, other.losses, other.started), strict=True
     )
-    return one.starts == other.starts and all(np.array_equal(a, b) for a, b in arrays)
+    forms = np.array_equal(one.starts.forms, other.starts.forms)
+    return (
+        forms and listed(one.starts) == listed(other.starts) and all(np.array_equal(a, b) for a, b in arrays)
+    )
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=seeds, n_starts=st.integers(0, 20))
+def test_starts_in_arrays_are_the_sums(seed, n_starts):
+    starts = drawn_beam(seed, n_starts).starts
+    pairs = listed(starts)
+    again = Starts.pack(pairs)
+    assert listed(again) == pairs
+    assert [s.form for _, s in pairs] == starts.forms.tolist() == again.forms.tolist()
+    assert listed(starts.take(slice(None, None, 2))) == pairs[::2]
+    restored = Starts.from_plain(from_bytes(to_bytes(starts.to_plain())))
+    assert (listed(restored), restored.forms.tolist()) == (pairs, starts.forms.tolist())
 
 
 @settings(max_examples=50, deadline=None)
@@ -96,9 +119,9 @@ def test_splitting_and_merging_loses_no_start(seed, n_starts, n):
     parts = whole.split(n)
     assert len(parts) == min(n, len(whole.starts))
     # Every part has its share of the best.
-    assert [part.starts[0] for part in parts] == list(whole.starts[: len(parts)])
+    assert [listed(part.starts)[0] for part in parts] == listed(whole.starts)[: len(parts)]
     again = whole.without_starts()
-    assert again.starts == ()
+    assert len(again.starts) == 0
     for part in parts:
         again = again.merged(part)
     assert same(again, whole)
@@ -120,13 +143,13 @@ def test_a_merged_beam_has_the_best_of_both(seed):
     }
     assert dict(zip(both.forms.tolist(), both.losses.tolist(), strict=True)) == known
     assert set(both.started.tolist()) == {*one.started.tolist(), *other.started.tolist()}
-    forms = [start.sum.form for start in both.starts]
+    forms = both.starts.forms.tolist()
     assert len(set(forms)) == len(forms)
-    assert set(forms) == {start.sum.form for start in (*one.starts, *other.starts)}
-    ranks = {}
-    for start in (*one.starts, *other.starts):
-        ranks[start.sum.form] = min(start.rank, ranks.get(start.sum.form, np.inf))
-    assert [start.rank for start in both.starts] == sorted(ranks.values())
+    assert set(forms) == {*one.starts.forms.tolist(), *other.starts.forms.tolist()}
+    ranks: dict[int, float] = {}
+    for rank, start in (*listed(one.starts), *listed(other.starts)):
+        ranks[start.form] = min(rank, ranks.get(start.form, np.inf))
+    assert both.starts.ranks.tolist() == sorted(ranks.values())
 
 
 def test_a_merged_beam_keeps_the_best_starts(monkeypatch):
@@ -134,7 +157,7 @@ def test_a_merged_beam_keeps_the_best_starts(monkeypatch):
     one, other = drawn_beam(1, 20), drawn_beam(2, 20)
     both = one.merged(other)
     monkeypatch.setattr(beams, "MAX_STARTS", MAX_STARTS)
-    assert both.starts == one.merged(other).starts[:5]
+    assert listed(both.starts) == listed(one.merged(other).starts)[:5]
 
 
 # Expansion --------------------------------------------------------------------------------------------------
@@ -180,8 +203,8 @@ def test_no_start_is_expanded_twice(context):
     for _ in range(6):
         found = expand(context, branch, beam, 1, fronts)
         if beam is not None:
-            expanded.append(beam.starts[0].sum.form)
-            assert beam.starts[0].sum.form not in {start.sum.form for start in found.beam.starts}
+            expanded.append(int(beam.starts.forms[0]))
+            assert expanded[-1] not in found.beam.starts.forms.tolist()
         beam, fronts = found.beam, found.evaluation.lowered(fronts)
     assert len(set(expanded)) == len(expanded)
 
@@ -203,7 +226,7 @@ def test_few_transformed_problems_are_kept(context, monkeypatch):
     monkeypatch.setattr(beams, "MAX_CACHED", 2)
     for transform in ("t", "1/t", "log t", "t"):
         transformed_problem(fresh, branch_of(fresh, transform))
-    assert [branch.transform for branch in vars(fresh)["transformed_problems"]] == ["log t", "t"]
+    assert [branch.transform for branch in vars(fresh)["_caches"]["problems"]] == ["log t", "t"]
 
 
 # Transformed problems ---------------------------------------------------------------------------------------

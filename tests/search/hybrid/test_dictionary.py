@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.vocabulary import Vocabulary
-from fouriertree.search.hybrid.dictionary import SPECS, DictionarySpec, TermPacker, distinct, make_dictionary
+from fouriertree.search.hybrid.dictionary import (
+    SPECS,
+    DictionarySpec,
+    TermPacker,
+    basis_functions,
+    distinct,
+    make_dictionary,
+)
 from fouriertree.search.hybrid.functions import BasisFunction
 
 V = Vocabulary(PrimitiveSet.default())
@@ -31,12 +38,14 @@ def rows(seed, d, signed=False, n=60):
     return np.random.default_rng(seed).uniform(-3.0 if signed else 0.3, 3.0, (d, n))
 
 
-def dictionary(data, v=V, roots=None, z=None, max_size=10_000, **spec):
-    """A dictionary with functions, unless `spec` says otherwise."""
+def dictionary(data, v=V, roots=None, z=None, spec=None, max_size=10_000, **options):
+    """A dictionary with functions, unless `spec` or options say otherwise."""
     n = data.shape[1]
-    spec = DictionarySpec(**{"name": "test", "n_monomials": 60, "functions": True, "max_size": 10_000} | spec)
+    if spec is None:
+        defaults = {"name": "test", "n_monomials": 60, "functions": True, "max_size": 10_000}
+        spec = DictionarySpec(**defaults | options)
     z, roots = np.ones(n) if z is None else z, np.ones(n) if roots is None else roots
-    return make_dictionary(data, z, roots, v, spec, max_size)
+    return make_dictionary(basis_functions(data, v, spec), data, z, roots, v, spec, max_size)
 
 
 def unit(vectors):
@@ -67,7 +76,7 @@ def test_values_of_basis_functions_are_those_of_their_expressions(operators, sig
 def test_functions_of_a_denominator_are_times_the_target_and_modulated_ones_times_the_modulator(name):
     data = rows(0, 2)
     z = np.exp(data[0]) * (2.0 + np.sin(1.7 * data[1]))
-    found = make_dictionary(data, z, np.ones(60), V, SPECS[name], 10_000)
+    found = dictionary(data, z=z, spec=SPECS[name])
     n_below = sum(f.below for f in found.functions)
     assert (n_below > 10) == SPECS[name].ratio
     assert sum(f.times is not None for f in found.functions) > 10
@@ -108,9 +117,9 @@ def test_a_dictionary_has_at_most_its_size_and_a_smaller_one_is_its_beginning(li
     data = rows(5, 3)
 
     def of_size(size):
-        sizes = {"max_size": size} if limited == "spec" else {"max_size": 10_000}
-        spec = DictionarySpec("test", 100, True, **sizes)
-        return make_dictionary(data, np.ones(60), np.ones(60), V, spec, 10_000 if limited == "spec" else size)
+        in_spec = limited == "spec"
+        spec = DictionarySpec("test", 100, True, size if in_spec else 10_000)
+        return dictionary(data, spec=spec, max_size=10_000 if in_spec else size)
 
     large, small = of_size(400), of_size(150)
     assert (len(large), len(small)) == (400, 150)
@@ -139,8 +148,8 @@ X = variables(3)
 @pytest.mark.parametrize("operators", ["default", "arithmetic", "without squares"])
 def test_packed_terms_and_products_are_the_expressions_of_the_basis_functions(operators, name):
     v = Vocabulary(SETS[operators])
-    found = make_dictionary(PACKED, Z, np.ones(80), v, SPECS[name], 800)
-    packed = TermPacker(found.functions, v, X, 3 if SPECS[name].ratio else None)
+    found = dictionary(PACKED, v, z=Z, spec=SPECS[name], max_size=800)
+    packed = TermPacker(found.functions, v, X, 3 if SPECS[name].ratio else None, {})
 
     def expression(i):
         e = found.functions[i].expression(v, X)
@@ -159,14 +168,23 @@ def test_packed_terms_and_products_are_the_expressions_of_the_basis_functions(op
 
 def test_values_of_packed_terms_are_those_of_the_dictionary():
     found = dictionary(PACKED, max_size=800)
-    terms = TermPacker(found.functions, V, X, None).terms(np.arange(len(found)))
+    terms = TermPacker(found.functions, V, X, None, {}).terms(np.arange(len(found)))
     values = np.array([e.evaluate(PACKED.T) for e in terms])
     np.testing.assert_allclose(values, found.values, rtol=1e-9, atol=1e-12)
 
 
 def test_the_order_in_which_terms_are_asked_for_does_not_matter():
     found = dictionary(PACKED, max_size=400)
-    one, other = (TermPacker(found.functions, V, X, None) for _ in range(2))
+    one, other = (TermPacker(found.functions, V, X, None, {}) for _ in range(2))
     everything = np.arange(len(found))
     other.terms(everything[::-7])
     assert list(one.terms(everything)) == list(other.terms(everything))
+
+
+def test_templates_of_other_dictionaries_over_the_same_variables_change_no_term():
+    known = {}
+    for name in ("functions", "ratio", "modulated", "powers"):
+        found = dictionary(PACKED, z=Z, spec=SPECS[name], max_size=300)
+        alone, together = (TermPacker(found.functions, V, X, 3, templates) for templates in ({}, known))
+        everything = np.arange(len(found))
+        assert list(together.terms(everything)) == list(alone.terms(everything))

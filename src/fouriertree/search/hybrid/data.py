@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain
-from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +95,7 @@ Token = tuple[int, int, float, int]
 _PRODUCT: Token = (MUL, 0, 0.0, 2)
 #: operators f with f(c·a) = f(c)·f(a) for c > 0, and with f(c·a, d·b) = f(c, d)·f(a, b)
 _MULTIPLICATIVE: dict[int, Callable[..., float]] = {
-    NEG: lambda c: c, INV: lambda c: 1.0 / c, SQRT: sqrt, SQUARE: lambda c: c**2, CUBE: lambda c: c**3,
+    NEG: lambda c: c, INV: lambda c: 1.0 / c, SQRT: np.sqrt, SQUARE: lambda c: c**2, CUBE: lambda c: c**3,
     MUL: lambda c, d: c * d, DIV: lambda c, d: c / d,
 }  # fmt: skip
 
@@ -113,7 +112,8 @@ def rescaled_term(term: Expression, features: NDArray[np.intp], scales: Floats) 
     stack: list[tuple[list[Token], float]] = []  # tokens of parts, with a positive factor that they lack
     for code, arg, const in zip(term.op.tolist(), term.arg.tolist(), term.const.tolist(), strict=True):
         if code == VAR:
-            stack.append(([(VAR, int(features[arg]), 0.0, 0)], float(scales[arg])))
+            # NumPy's numbers become infinite where Python's raise an exception.
+            stack.append(([(VAR, int(features[arg]), 0.0, 0)], scales[arg]))
         elif code == CONST:
             stack.append(([(CONST, 0, const, 0)], 1.0))
         else:

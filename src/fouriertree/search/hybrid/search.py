@@ -143,12 +143,10 @@ def _archived(problem: Problem, state: HybridState) -> tuple[HybridState, list[E
     events: list[Reported | Accepted] = []
     while state.pending and not any(isinstance(event, Accepted) for event in events):
         found, *rest = state.pending
-        state = replace(state, pending=tuple(rest), law=state.law or found.is_law)
-        state, joined = _with_candidate(state, found)
-        if joined:
-            new = _events(problem, state.progress, found)
+        state, joined = _with_candidate(replace(state, pending=tuple(rest)), found)
+        if joined and (new := _events(problem, state.progress, found)):
             events += new
-            state = replace(state, progress=new[-1].progress if new else state.progress)
+            state = replace(state, progress=new[-1].progress, law=state.law or found.is_law)
     progress = _counted(state)
     counts = {"traverses": progress.traverses, "candidates": progress.candidates}
     counted: list[Event] = [replace(e, progress=replace(e.progress, **counts)) for e in events]
@@ -181,9 +179,12 @@ def _events(problem: Problem, before: Progress, found: FittedCandidate) -> list[
     sizes = np.abs(vectors).max(axis=1)
     sizes[sizes == 0.0] = 1.0
     target = problem.space.target
-    coefficients = np.linalg.lstsq((vectors / sizes[:, None]).T, target, rcond=None)[0] / sizes
-    residual = target - coefficients @ vectors
-    loss = float(residual @ residual)
+    with np.errstate(all="ignore"):
+        coefficients = np.linalg.lstsq((vectors / sizes[:, None]).T, target, rcond=None)[0] / sizes
+        residual = target - coefficients @ vectors
+        loss = float(residual @ residual)
+    if not np.isfinite(coefficients).all():
+        return []
     # The validation set chooses among equations without poles only.
     overall = np.inf if found.pole else loss_on_all_rows(problem, coefficients, found.expressions, loss)
     reported = Reported(before, coefficients, found.expressions, found.complexity, loss, overall)
