@@ -84,10 +84,10 @@ bench-scaling: $(RUN_STAMP) ## measure time and memory of fits against numbers o
 bench-limits: $(RUN_STAMP) ## measure how far fits overshoot their time limit
 	@$(BIN)/python benchmarks/limits.py
 
-bench-kills: $(RUN_STAMP) ## kill runs at random times, resume them, and compare with uninterrupted runs
+bench-kills: $(RUN_STAMP) ## kill runs and workers at random times, and compare with uninterrupted runs
 	@$(BIN)/python benchmarks/kills.py
 
-bench-jobs: $(RUN_STAMP) ## measure how much faster fits are with two jobs
+bench-jobs: $(RUN_STAMP) ## measure how much faster fits are with two jobs than with one
 	@$(BIN)/python benchmarks/jobs.py
 
 bench-profile: $(RUN_STAMP) ## measure the share of compiled code in noisy fits

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,9 +25,10 @@ import psutil
 from fouriertree.experiments.bars import Bar, report
 
 ROWS, SEED = 200, 1
-SETTINGS = {"max_evaluations": 60_000_000, "random_state": SEED}
-#: seconds between two kills of workers, on average
-KILL_SECONDS = 1.0
+#: evaluations of runs that are killed, and of those whose workers are
+EVALUATIONS, MORE_EVALUATIONS = 60_000_000, 500_000_000
+#: age of a worker, in seconds, from which on it may be killed: a new one takes two of them to load the kernels
+MIN_AGE = 3.0
 #: seconds after which a fit is taken to hang
 MAX_SECONDS = 600.0
 
@@ -39,10 +40,11 @@ def table() -> tuple[np.ndarray, np.ndarray]:
     return X, law + 0.05 * rng.normal(size=ROWS)
 
 
-def fit(store: Path, loss: str, jobs: int) -> None:
+def fit(store: Path, loss: str, jobs: int, evaluations: int) -> None:
     from fouriertree import SymbolicRegressor
 
-    SymbolicRegressor(run_dir=store, loss=loss, n_jobs=jobs, **SETTINGS).fit(*table())
+    options = {"loss": loss, "n_jobs": jobs, "max_evaluations": evaluations, "random_state": SEED}
+    SymbolicRegressor(run_dir=store, **options).fit(*table())
 
 
 def resume(store: Path) -> None:
@@ -97,14 +99,18 @@ class Case:
         return f"{self.loss}-{self.jobs}-jobs{'-killed-workers' if self.workers else ''}"
 
     @property
-    def arguments(self) -> tuple[str, ...]:
-        return "fit", "--loss", self.loss, "--jobs", str(self.jobs)
+    def evaluations(self) -> int:
+        return MORE_EVALUATIONS if self.workers else EVALUATIONS
+
+    def arguments(self, jobs: int | None = None) -> tuple[str, ...]:
+        number = str(jobs or self.jobs)
+        return "fit", "--loss", self.loss, "--jobs", number, "--evaluations", str(self.evaluations)
 
 
 # Killed runs ----------------------------------------------------------------------------------------------------
 def killed(store: Path, case: Case, seconds: float) -> bool:
     """Whether the run was killed `seconds` after its start, before its end."""
-    with started(store, *case.arguments) as process:
+    with started(store, *case.arguments()) as process:
         time.sleep(seconds)
         process.send_signal(signal.SIGKILL)
         return process.wait() == -signal.SIGKILL
@@ -134,39 +140,35 @@ def resumed(place: Path, case: Case, duration: float, rng: np.random.Generator) 
 
 # Killed workers -------------------------------------------------------------------------------------------------
 def workers_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
-    """Workers that have started; the process that tracks their resources is not one of them."""
+    """Workers that have been there for a while."""
     found = []
-    try:
+    with suppress(psutil.Error):
         for child in psutil.Process(process.pid).children(recursive=True):
-            if "popen_loky" in " ".join(child.cmdline()):
+            is_worker = "popen_loky" in " ".join(child.cmdline())
+            if is_worker and time.time() - child.create_time() > MIN_AGE:
                 found.append(child)
-    except psutil.Error:
-        pass
     return found
 
 
 def with_killed_workers(place: Path, case: Case, rng: np.random.Generator) -> tuple[object, str]:
-    """The outcome of a fit of which a random worker is killed every second or so, and what happened."""
+    """The outcome of a fit of which a random worker is killed every few seconds, and what happened."""
     count, began = 0, time.monotonic()
-    with started(place, *case.arguments) as process:
+    with started(place, *case.arguments()) as process:
         while process.poll() is None and time.monotonic() - began < MAX_SECONDS:
-            time.sleep(float(rng.uniform(0.5, 1.5)) * KILL_SECONDS)
-            workers = workers_of(process)
-            if workers and process.poll() is None:
-                count += 1
-                try:
+            time.sleep(float(rng.uniform(0.0, 1.0)))
+            if workers := workers_of(process):
+                with suppress(psutil.NoSuchProcess):
                     workers[int(rng.integers(len(workers)))].kill()
-                except psutil.NoSuchProcess:
-                    count -= 1
+                    count += 1
         status = process.poll()
     happened = f"{count} worker(s) killed in {time.monotonic() - began:.1f} s"
     return (outcome(place) if status == 0 and count else None), happened
 
 
 # Comparison -----------------------------------------------------------------------------------------------------
-def uninterrupted(place: Path, loss: str) -> tuple[object, float]:
-    """The outcome of a run with one job, and its duration."""
-    with started(place, *Case(loss, 1, 0).arguments) as process:
+def uninterrupted(place: Path, case: Case) -> tuple[object, float]:
+    """The outcome of the run with one job, and its duration."""
+    with started(place, *case.arguments(1)) as process:
         began = time.monotonic()
         process.wait(MAX_SECONDS)
         return outcome(place), time.monotonic() - began
@@ -192,9 +194,10 @@ def compared(cases: list[Case]) -> list[Bar]:
     bars = []
     with tempfile.TemporaryDirectory() as folder:
         for case in cases:
-            if case.loss not in expected:
-                expected[case.loss] = uninterrupted(Path(folder) / case.loss, case.loss)
-            bars.append(compare(case, *expected[case.loss], rng))
+            key = f"{case.loss}-{case.evaluations}"
+            if key not in expected:
+                expected[key] = uninterrupted(Path(folder) / key, case)
+            bars.append(compare(case, *expected[key], rng))
     return bars
 
 
@@ -206,11 +209,12 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--loss", help="only this loss")
     parser.add_argument("--jobs", type=int, help="only this number of jobs")
-    parser.add_argument("--store", type=Path)
+    parser.add_argument("--store", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--evaluations", type=int, default=EVALUATIONS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     os.environ.setdefault("PYTHONWARNINGS", "error")
     if options.what == "fit":
-        fit(options.store, options.loss or "squared", options.jobs or 1)
+        fit(options.store, options.loss or "squared", options.jobs or 1, options.evaluations)
     elif options.what == "resume":
         resume(options.store)
     else:
