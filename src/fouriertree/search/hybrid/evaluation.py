@@ -56,19 +56,19 @@ class Fronts:
 
     training: FrontLosses = field(default_factory=FrontLosses)  #: by the loss on the training rows
     overall: FrontLosses = field(default_factory=FrontLosses)  #: by the loss on training and validation rows
-    entries: tuple[
-        tuple[int, tuple[float, ...]], ...
-    ] = ()  #: training losses of the entries of every complexity
+    #: complexities of the archive, and the training losses of their entries
+    entries: tuple[tuple[int, tuple[float, ...]], ...] = ()
     best_without_pole: float = 1.0
 
     def lowered(self, found: FittedCandidate) -> Fronts:
         """With another candidate."""
         entries = dict(self.entries)
-        entries[found.complexity] = tuple(sorted([*entries.get(found.complexity, ()), found.loss])[:KEPT])
+        if found.is_law or self._is_near(found.loss, found.complexity):
+            entries[found.complexity] = tuple(sorted([*entries.get(found.complexity, ()), found.loss])[:KEPT])
         return Fronts(
             self.training.lowered(found.complexity, found.loss),
             self.overall.lowered(found.complexity, found.overall_loss),
-            tuple(entries.items()),
+            tuple(sorted(entries.items())),
             self.best_without_pole if found.pole else min(self.best_without_pole, found.loss),
         )
 
@@ -83,11 +83,12 @@ class Fronts:
         """Whether a candidate would join: it has no pole, or explains so much that the pole belongs to the law."""
         if pole and loss > POLE_LOSS_RATIO * self.best_without_pole:
             return False
+        return self._is_near(loss, complexity) or overall_loss < self.overall.best(complexity)
+
+    def _is_near(self, loss: float, complexity: int) -> bool:
+        """Whether a candidate is near the front, and one of the best of its complexity."""
         known = dict(self.entries).get(complexity, ())
-        near = loss < NEAR * self.training.best(complexity - 1)
-        return (near and (len(known) < KEPT or loss < known[-1])) or overall_loss < self.overall.best(
-            complexity
-        )
+        return loss < NEAR * self.training.best(complexity - 1) and (len(known) < KEPT or loss < known[-1])
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ class HybridState:
     def fronts(self) -> Fronts:
         entries = tuple(
             (complexity, tuple(entry.loss for entry in known))
-            for complexity, known in self.training.entries.items()
+            for complexity, known in sorted(self.training.entries.items())
         )
         return Fronts(
             self.training.front_losses(), self.overall.front_losses(), entries, self.best_without_pole

@@ -49,11 +49,7 @@ class Hybrid(HybridOptions):
     Parameters
     ----------
     executor : concurrent.futures.Executor, optional
-        Who runs the tasks; this process by default.
-
-    See Also
-    --------
-    HybridOptions : the other parameters.
+        Who performs the tasks; this process by default.  The other parameters are those of `HybridOptions`.
     """
 
     executor: Executor | None = field(default=None, compare=False, repr=False)
