@@ -103,7 +103,7 @@ def test_tasks_of_a_killed_worker_run_again(pool, tmp_path, results):
 def test_a_queue_survives_a_killed_worker(pool, tmp_path):
     wait_until_ready(pool)
     queue, items = TaskQueue(pool), tuple((str(tmp_path / f"kills{i}"), 1) for i in range(3))
-    found = [queue.result(kill_first_time, items, position) for position in range(3)]
+    found = [queue.first(kill_first_time, items[position:]) for position in range(3)]
     assert os.getpid() not in found
 
 
@@ -131,9 +131,9 @@ def test_until_the_workers_have_started_the_caller_computes():
     with ProcessPool(1) as pool:
         queue, items = TaskQueue(pool), (None, None, None)
         assert not pool.ready
-        assert queue.result(worker_number, items, 0) == os.getpid()
+        assert queue.first(worker_number, items) == os.getpid()
         wait_until_ready(pool)
-        assert queue.result(worker_number, items, 1) != os.getpid()
+        assert queue.first(worker_number, items[1:]) != os.getpid()
 
 
 def worker_number(item):
@@ -153,7 +153,7 @@ def test_tasks_that_have_not_started_are_cancelled(pool):
 def test_an_interrupt_ends_running_tasks(pool):
     wait_until_ready(pool)
     queue, items = TaskQueue(pool), (0.0, 60.0, 60.0)
-    assert queue.result(slow, items, 0) == 0.0
+    assert queue.first(slow, items) == 0.0
     start = time.perf_counter()
     queue.interrupt()
     assert not pool.ready

@@ -26,11 +26,11 @@ MAX_BREAKS = 3
 
 
 class TaskQueue:
-    """The tasks of one sequence of items after the other, whose results are asked for in order.
+    """Tasks that are waiting for their results.
 
-    Without an executor, a result is computed when it is asked for.  With one, all items are submitted when the first
-    result is asked for.  BLAS has one thread in a task, wherever it runs.  Tasks of a killed worker are submitted
-    again; a broken executor of the user is replaced by this process, with a RuntimeWarning.
+    Without an executor, a result is computed when it is asked for.  With one, tasks are submitted ahead of that.  BLAS
+    has one thread in a task, wherever it runs.  Tasks of a killed worker are submitted again; a broken executor of the
+    user is replaced by this process, with a RuntimeWarning.
 
     Parameters
     ----------
@@ -39,27 +39,27 @@ class TaskQueue:
     Examples
     --------
     >>> queue, items = TaskQueue(None), (-1, 2, -3)
-    >>> [queue.result(abs, items, position) for position in range(3)]
+    >>> [queue.first(abs, items[i:]) for i in range(3)]
     [1, 2, 3]
     """
 
     def __init__(self, executor: Executor | None) -> None:
         self._executor = executor
-        self._items: Sequence[Any] | None = None
-        self._futures: dict[int, Future[Any]] = {}  #: by position in the items, until the result is taken
+        self._count = 0
+        self._items: dict[int, Any] = {}  #: by number, until the result is taken
+        self._futures: dict[int, Future[Any]] = {}
         self._losses: Counter[int] = Counter()
 
-    def result(self, function: Callable[[T], R], items: Sequence[T], position: int) -> R:
-        """function(items[position]).
+    def first(self, function: Callable[[T], R], items: Sequence[T]) -> R:
+        """function(items[0]), while the executor works on the others.
 
         Parameters
         ----------
         function : callable
             Pure: it may be called more than once with the same item, and in other processes.
         items : sequence
-            Another object than in the last call cancels the tasks that are left of that, and submits
-            items[position:].
-        position : int
+            Different objects.  Those that were not among the items of the last call are submitted, and what is left of
+            that call is cancelled if it is not among them.
 
         Raises
         ------
@@ -68,53 +68,59 @@ class TaskQueue:
         ValueError
             If the function or the item cannot be pickled.
         """
-        self.submit(function, items, position)
-        future = self._futures.get(position)
-        if (
-            isinstance(self._executor, ProcessPool)
-            and not self._executor.ready
-            and future
-            and future.cancel()
-        ):
+        wanted = {id(item) for item in items}
+        for number in [n for n, item in self._items.items() if id(item) not in wanted]:
+            self._cancel(number)
+        known = {id(item): number for number, item in self._items.items()}
+        self.submit(function, [item for item in items if id(item) not in known])
+        number = next(n for n, item in self._items.items() if item is items[0])
+        future = self._futures.get(number)
+        is_starting = isinstance(self._executor, ProcessPool) and not self._executor.ready
+        if is_starting and future is not None and future.cancel():
             # A short search is over before the workers have started.
-            del self._futures[position]
-        return self.take(function, position)
+            del self._futures[number]
+        return self.take(function, number)
 
-    def submit(self, function: Callable[[T], R], items: Sequence[T], position: int = 0) -> None:
-        """Submit items[position:], unless the items are those of the last call."""
-        if items is self._items:
-            return
-        self.close()
-        self._items = items
-        self._submit(function, range(position, len(items)))
+    def submit(self, function: Callable[[T], R], items: Sequence[T]) -> None:
+        """Submit items, which are numbered in the order in which they come."""
+        numbers = range(self._count, self._count + len(items))
+        self._items.update(zip(numbers, items, strict=True))
+        self._count += len(items)
+        self._submit(function, numbers)
 
-    def take(self, function: Callable[[T], R], position: int) -> R:
-        """The result of a submitted item, which is not kept; one that was not submitted is computed here."""
-        assert self._items is not None
-        while position in self._futures:
-            future = self._futures[position]
-            wait_for(future)
-            if _is_lost(future):
-                self._recover(function, position)
-            else:
-                del self._futures[position]
-                return future.result().value  # type: ignore[no-any-return]
-        return _with_one_blas_thread(function, self._items[position])
+    def take(self, function: Callable[[T], R], number: int) -> R:
+        """The result of an item, which is not kept; one that the executor does not have is computed here."""
+        try:
+            while number in self._futures:
+                future = self._futures[number]
+                wait_for(future)
+                if not _is_lost(future):
+                    del self._futures[number]
+                    return future.result().value  # type: ignore[no-any-return]
+                self._recover(function, number)
+            return _with_one_blas_thread(function, self._items[number])
+        finally:
+            self._items.pop(number, None)
 
     def next_done(self) -> int | None:
-        """The position of a task that has ended; None if all results were taken."""
+        """The number of a task that has ended; None if the executor has none."""
         while self._futures:
             wait(self._futures.values(), WAIT_SECONDS, FIRST_COMPLETED)
-            for position, future in self._futures.items():
+            for number, future in self._futures.items():
                 if future.done():
-                    return position
+                    return number
         return None
 
     def close(self) -> None:
         """Cancel the tasks that have not started."""
-        for future in self._futures.values():
+        for number in list(self._items):
+            self._cancel(number)
+        self._count, self._losses = 0, Counter()
+
+    def _cancel(self, number: int) -> None:
+        del self._items[number]
+        if (future := self._futures.pop(number, None)) is not None:
             future.cancel()
-        self._items, self._futures, self._losses = None, {}, Counter()
 
     def interrupt(self) -> None:
         """Cancel all tasks; of the local process pool, those that are running, too."""
@@ -122,35 +128,34 @@ class TaskQueue:
         if isinstance(self._executor, ProcessPool):
             self._executor.terminate()
 
-    def _submit(self, function: Callable[[T], R], positions: Iterable[int]) -> None:
-        assert self._items is not None
+    def _submit(self, function: Callable[[T], R], numbers: Iterable[int]) -> None:
         try:
-            for position in positions:
+            for number in numbers:
                 if self._executor is not None:
-                    task = Packed((function, self._items[position]))
-                    self._futures[position] = self._executor.submit(_perform, task)
+                    task = Packed((function, self._items[number]))
+                    self._futures[number] = self._executor.submit(_perform, task)
         except BrokenExecutor as error:
             self._use_this_process(error)
 
-    def _recover(self, function: Callable[[T], R], position: int) -> None:
+    def _recover(self, function: Callable[[T], R], number: int) -> None:
         """Submit again what has not started or was lost, in the order of the items."""
-        error = self._futures[position].exception()
+        error = self._futures[number].exception()
         assert error is not None
-        self._losses[position] += 1
-        if self._losses[position] >= MAX_BREAKS:
+        self._losses[number] += 1
+        if self._losses[number] >= MAX_BREAKS:
             # Not in this process: what kills a worker, such as a lack of memory, would kill it, too.
             raise BrokenExecutor(
                 f"a worker process was killed {MAX_BREAKS} times in the same task, probably because the memory is used "
                 "up; use fewer workers (n_jobs), or fewer rows"
             ) from error
-        again = [p for p, future in sorted(self._futures.items()) if future.cancel() or _is_lost(future)]
-        for p in again:
-            del self._futures[p]
+        again = [n for n, future in sorted(self._futures.items()) if future.cancel() or _is_lost(future)]
+        for n in again:
+            del self._futures[n]
         self._submit(function, again)
 
     def _use_this_process(self, error: BrokenExecutor) -> None:
         self._executor = None
-        self._futures = {p: future for p, future in self._futures.items() if not _is_lost(future)}
+        self._futures = {n: future for n, future in self._futures.items() if not _is_lost(future)}
         [reason, *_] = str(error).splitlines() or [type(error).__name__]
         message = f"the executor is broken ({reason.rstrip('.')}), so the remaining tasks run in this process"
         warnings.warn(message, RuntimeWarning, stacklevel=2)

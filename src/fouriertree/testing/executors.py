@@ -95,11 +95,11 @@ def check_a_caller_may_stop_early(executor: Executor | None) -> None:
 
 def check_a_queue_goes_from_one_sequence_of_items_to_the_next(executor: Executor | None) -> None:
     queue, first, second = TaskQueue(executor), tuple(range(1, 50)), (5, 4)
-    assert [queue.result(inverse, first, position) for position in (0, 1)] == [1.0, 0.5]
-    assert [queue.result(inverse, second, position) for position in (0, 1)] == [0.2, 0.25]
-    assert queue.result(inverse, first, 48) == 1.0 / 49
+    assert [queue.first(inverse, first[position:]) for position in (0, 1)] == [1.0, 0.5]
+    assert [queue.first(inverse, second[position:]) for position in (0, 1)] == [0.2, 0.25]
+    assert queue.first(inverse, first[48:]) == 1.0 / 49
     queue.close()
-    assert queue.result(inverse, second, 1) == 0.25
+    assert queue.first(inverse, second[1:]) == 0.25
 
 
 def check_tasks_may_share_an_object(executor: Executor | None) -> None:

@@ -172,10 +172,10 @@ class Beam:
     losses: Floats
     started: Hashes  #: forms of all sums that have been starts
 
-    def split(self, n: int) -> tuple[Beam, ...]:
-        """The starts divided among up to n beams, which can be expanded independently."""
-        parts = [self.starts.take(slice(i, None, n)) for i in range(min(n, len(self.starts)))]
-        return tuple(replace(self, starts=part) for part in parts)
+    def divided(self, n: int) -> tuple[Beam, Beam]:
+        """A beam with the best n starts, and one with the others; they can be expanded independently."""
+        first, rest = self.starts.take(slice(n)), self.starts.take(slice(n, None))
+        return replace(self, starts=first), replace(self, starts=rest)
 
     def merged(self, other: Beam) -> Beam:
         """Both beams as one."""
@@ -185,9 +185,6 @@ class Beam:
             np.minimum.at(losses, np.searchsorted(forms, beam.forms), beam.losses)
         starts, started = self.starts.merged(other.starts), np.union1d(self.started, other.started)
         return Beam(starts, forms, losses, started)
-
-    def without_starts(self) -> Beam:
-        return replace(self, starts=self.starts.take([]))
 
 
 @dataclass(frozen=True)

@@ -61,17 +61,24 @@ class DictionarySpec:
     breadth: Breadth = field(default_factory=Breadth)
     modulated: bool = False  #: also monomials times functions of one variable
     ratio: bool = False  #: also terms of a denominator
-    first_steps: int = 2  #: of a beam in the first round
+    first_steps: int = 2  #: of a beam in its first task
+    steps: int = 2  #: of a beam in later tasks: a step with a large dictionary takes longer
     linear_starts: bool = False  #: a beam also starts from a constant and one variable
 
 
 SPECS = {
     spec.name: spec
     for spec in (
-        DictionarySpec("powers", 1000, False, 1200, first_steps=4),
-        DictionarySpec("ratio", 200, False, 400, True, Breadth(products=0), ratio=True, first_steps=6),
-        DictionarySpec("modulated", 150, False, 1500, False, Breadth(products=0), True, first_steps=3),
-        DictionarySpec("modulated ratio", 60, False, 700, False, Breadth(products=0), True, True, 4),
+        DictionarySpec("powers", 1000, False, 1200, first_steps=4, steps=3),
+        DictionarySpec(
+            "ratio", 200, False, 400, True, Breadth(products=0), ratio=True, first_steps=6, steps=6
+        ),
+        DictionarySpec(
+            "modulated", 150, False, 1500, False, Breadth(products=0), modulated=True, first_steps=3, steps=4
+        ),
+        DictionarySpec(
+            "modulated ratio", 60, False, 700, False, Breadth(products=0), True, True, first_steps=4, steps=6
+        ),
         DictionarySpec("functions", 300, True, 1500),
         DictionarySpec(
             "plain functions",
@@ -80,9 +87,10 @@ SPECS = {
             1500,
             breadth=Breadth(products=800),
             first_steps=4,
+            steps=1,
             linear_starts=True,
         ),
-        DictionarySpec("many", 800, True, 3000),
+        DictionarySpec("many", 800, True, 3000, steps=1),
     )
 }
 

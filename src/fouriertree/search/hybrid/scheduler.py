@@ -1,14 +1,15 @@
-"""Rounds of independent tasks: what is computed next, decided from the state at the start of a round.
+"""Which tasks come next, decided from the state; tasks that are waiting at the same time are independent of each other.
 
-Baselines and a first look at products of powers come first, then tests of symmetry, then every branch, and then rounds
-of successive halving: more steps for the better half of the branches, and variation of the archive.
+Baselines and a first look at products of powers come first, then tests of symmetry, then every branch.  After that, a
+new task follows whenever one has ended: the better half of the branches is continued, and the archive is varied.  The
+number of tasks that are waiting is fixed, so that the search does not depend on the number of processes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, zip_longest
+from itertools import chain, dropwhile
 
 import numpy as np
 
@@ -56,19 +57,19 @@ PARTS = REDUCTIONS, TRANSFORMED, RATIOS, MODULATION, FUNCTIONS, VARIATION = (
     "reductions", "transforms", "ratios", "modulation", "functions", "variation"
 )  # fmt: skip
 #: stages of a search
-START, QUICK, REDUCE, INDEX, FIRST, ROUNDS = range(6)
+START, QUICK, REDUCE, INDEX, FIRST, CONTINUE = range(6)
 #: reductions that are searched: the most reduced ones, and the given problem
 MAX_SEARCHED = 3
 #: transforms of the first look, and its steps
 QUICK_TRANSFORMS, QUICK_STEPS = 5, 2
-#: steps of every branch in the first round of successive halving, doubled in every round up to the second
-FIRST_STEPS, MAX_STEPS = 2, 12
 #: branches that are continued at least
 MIN_BRANCHES = 4
-#: steps of a task: a beam with more steps in a round is split
-TASK_STEPS = 4
-#: variation tasks of a round without branches
-VARIATION_TASKS = 8
+#: tasks that are waiting while branches are continued: some for each of many processes
+WINDOW = 64
+#: starts of a task that continues a branch
+TASK_STARTS = 3
+#: tasks of branches for every task of variation
+EXPANSIONS_PER_VARIATION = 2
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,20 @@ class BranchState:
     branch: Branch
     beam: Beam | None = None
     best: float = np.inf
-    exhausted: bool = False
+    waiting: int = 0  #: tasks of this branch that have not ended
+    continued: int = 0  #: tasks after the first
+    undefined: bool = False
+
+    @property
+    def has_starts(self) -> bool:
+        """Whether the branch has sums to expand besides those of waiting tasks, or has not been begun."""
+        if self.beam is None:
+            return not self.waiting and not self.undefined
+        return len(self.beam.starts) > 0
+
+    @property
+    def exhausted(self) -> bool:
+        return not self.waiting and not self.has_starts
 
 
 @dataclass(frozen=True)
@@ -96,18 +110,17 @@ class HybridState:
     context: SearchContext
     progress: Progress
     finished: str | None = None
-    # The round: its tasks, the Pareto fronts at its start, the next task, and candidates of the last one.
+    # Tasks that are waiting, with the Pareto fronts when they were decided, and candidates of the last one.
     stage: int = START
-    round: int = 0
+    round: int = 0  #: within the stage
     jobs: tuple[Job, ...] = ()
-    position: int = 0
     pending: tuple[FittedCandidate, ...] = ()
     # Candidates so far.
     training: CandidateArchive = field(default_factory=CandidateArchive)
     overall: CandidateArchive = field(default_factory=CandidateArchive)
     best_without_pole: float = 1.0
     law: bool = False
-    # Reductions so far, the gradient of the last one, and those of the surrogates of the round.
+    # Reductions so far, the gradient of the last one, and those of its other surrogates, or of trials.
     reductions: tuple[Reduction, ...] = ()
     slopes: Slopes | None = None
     surrogates: tuple[Surrogated, ...] = ()
@@ -127,25 +140,23 @@ class HybridState:
 
 
 def started(state: HybridState, tasks: Sequence[Task], **changes: object) -> HybridState:
-    """The state at the start of a round."""
+    """The state with other tasks waiting, and with other changes."""
     fronts = state.fronts
     jobs = tuple(Job(state.context, task, fronts) for task in tasks)
-    return replace(state, jobs=jobs, position=0, surrogates=(), **changes)  # type: ignore[arg-type]
+    return replace(state, jobs=(*state.jobs, *jobs), **changes)  # type: ignore[arg-type]
 
 
 # What a task has found --------------------------------------------------------------------------------------------
-def merged(state: HybridState, task: Task, outcome: Outcome) -> HybridState:
-    """The state after a task, before its candidates join the archive."""
-    evaluation = outcome.evaluation
-    state = replace(
-        state, position=state.position + 1, pending=evaluation.found, cost=state.cost + evaluation.cost
-    )
+def merged(state: HybridState, outcome: Outcome) -> HybridState:
+    """The state after the first task, before its candidates join the archive."""
+    evaluation, task = outcome.evaluation, state.jobs[0].task
+    state = replace(state, jobs=state.jobs[1:], pending=evaluation.found, cost=state.cost + evaluation.cost)
     if isinstance(task, Expand):
         return _with_beam(state, task.number, outcome)
     if isinstance(task, Surrogate):
         return _with_surrogate(state, task, outcome)
     if isinstance(task, SingleIndex) and outcome.reduction is not None:
-        return replace(state, reductions=(*state.reductions, outcome.reduction))
+        return replace(state, reductions=(*state.reductions, outcome.reduction), round=2)
     return state
 
 
@@ -154,31 +165,31 @@ def _with_beam(state: HybridState, number: int, outcome: Outcome) -> HybridState
     if beam is not None and known.beam is not None:
         beam = known.beam.merged(beam)
     best = min(known.best, outcome.evaluation.best)
-    branch = replace(known, beam=beam, best=best, exhausted=beam is None or not len(beam.starts))
-    branches = (*state.branches[:number], branch, *state.branches[number + 1 :])
-    return replace(state, branches=branches)
+    branch = replace(known, beam=beam, best=best, waiting=known.waiting - 1, undefined=beam is None)
+    return _with_branch(state, number, branch)
+
+
+def _with_branch(state: HybridState, number: int, branch: BranchState) -> HybridState:
+    return replace(state, branches=(*state.branches[:number], branch, *state.branches[number + 1 :]))
 
 
 def _with_surrogate(state: HybridState, task: Surrogate, outcome: Outcome) -> HybridState:
-    """With another surrogate; those that are not needed any more are skipped."""
-    surrogates = (*state.surrogates, Surrogated(task.reduction, outcome.slopes))
-    position = state.position
+    """With another surrogate; those that are not needed any more are dropped."""
+    surrogates, jobs = (*state.surrogates, Surrogated(task.reduction, outcome.slopes)), state.jobs
     if outcome.slopes is not None and outcome.slopes.error < GOOD_ERROR:
-        position = _after(state.jobs, position, task.reduction)
-    complete = _after(state.jobs, position, task.reduction) == position
-    if complete and task.reduction != state.reductions[-1] and _improves(state, task.reduction, surrogates):
-        position = len(state.jobs)
-    return replace(state, surrogates=surrogates, position=position)
+        jobs = tuple(dropwhile(lambda job: _is_about(job, task.reduction), jobs))
+    is_complete = not (jobs and _is_about(jobs[0], task.reduction))
+    if (
+        is_complete
+        and task.reduction != state.reductions[-1]
+        and _improves(state, task.reduction, surrogates)
+    ):
+        jobs = ()
+    return replace(state, surrogates=surrogates, jobs=jobs)
 
 
-def _after(jobs: Sequence[Job], position: int, reduction: Reduction) -> int:
-    """The position of the next job that is not about a reduction."""
-    while position < len(jobs):
-        task = jobs[position].task
-        if not isinstance(task, Surrogate) or task.reduction != reduction:
-            break
-        position += 1
-    return position
+def _is_about(job: Job, reduction: Reduction) -> bool:
+    return isinstance(job.task, Surrogate) and job.task.reduction == reduction
 
 
 def _best_slopes(reduction: Reduction, surrogates: Sequence[Surrogated]) -> Slopes | None:
@@ -195,11 +206,11 @@ def _improves(state: HybridState, trial: Reduction, surrogates: Sequence[Surroga
 
 
 # What comes next --------------------------------------------------------------------------------------------------
-def next_round(state: HybridState) -> HybridState:
-    """The state at the start of the next round that has tasks; finished if there is none."""
-    while not state.jobs[state.position :] and state.finished is None:
+def refilled(state: HybridState) -> HybridState:
+    """The state with tasks waiting; finished if there are none left."""
+    while state.finished is None and not state.jobs:
         state = _STAGES[state.stage](state)
-    return state
+    return _continued(state) if state.stage == CONTINUE and state.finished is None else state
 
 
 def _start(state: HybridState) -> HybridState:
@@ -254,7 +265,7 @@ def _reduce(state: HybridState) -> HybridState:
     if tried:
         kept = next((trial for trial in tried if _improves(state, trial, state.surrogates)), None)
         if kept is None:
-            return started(state, [], stage=INDEX, slopes=None)
+            return replace(state, stage=INDEX, round=0, slopes=None, surrogates=())
         slopes = _best_slopes(kept, state.surrogates)
         state = replace(state, reductions=(*state.reductions, kept), slopes=slopes, surrogates=())
         rational = _about(state, kept, number, rational_only=True)
@@ -266,7 +277,7 @@ def _reduce(state: HybridState) -> HybridState:
         state = replace(state, slopes=_best_slopes(last, state.surrogates), surrogates=())
     slopes = state.slopes
     if slopes is None or slopes.error > MAX_ERROR or not last.variables or number > MAX_REDUCTIONS:
-        return started(state, [], stage=INDEX, slopes=None)
+        return replace(state, stage=INDEX, round=0, slopes=None, surrogates=())
     proposals = list(proposals_of(reduced_problem(state.context.data, last), slopes, v))
     if certain := certain_proposals(proposals):
         smaller = reduced(last, certain, v)
@@ -275,7 +286,7 @@ def _reduce(state: HybridState) -> HybridState:
         )
     attempts = [reduced(last, [proposal], v) for proposal in trials(proposals)]
     tasks = list(chain.from_iterable(_surrogates(state, trial, number) for trial in attempts))
-    return started(state, tasks) if tasks else started(state, [], stage=INDEX, slopes=None)
+    return started(state, tasks) if tasks else replace(state, stage=INDEX, round=0, slopes=None)
 
 
 def _index(state: HybridState) -> HybridState:
@@ -283,91 +294,80 @@ def _index(state: HybridState) -> HybridState:
     last = state.reductions[-1]
     if state.round == 0 and last.variables:
         return started(state, [SingleIndex(last)], round=1)
-    tasks = _about(state, last, 0, rational_only=True) if _is_single_index(state) else []
-    return started(state, tasks, stage=FIRST, round=0)
-
-
-def _is_single_index(state: HybridState) -> bool:
-    """Whether the last task has found a reduction to one variable."""
-    task = state.jobs[-1].task if state.jobs else None
-    return isinstance(task, SingleIndex) and task.reduction != state.reductions[-1]
+    found = state.round == 2
+    return started(state, _about(state, last, 0, rational_only=True) if found else [], stage=FIRST, round=0)
 
 
 def _first(state: HybridState) -> HybridState:
-    """Every branch of the reductions that are searched; beams with large dictionaries follow in later rounds."""
-    if state.round:
-        return started(state, [], stage=ROUNDS, round=0)
+    """Every branch of the reductions that are searched; branches with large dictionaries are begun later."""
     reductions = [r for r in state.reductions if r.variables]
     searched = (*reductions[::-1][:MAX_SEARCHED], *reductions[: 1 if len(reductions) > MAX_SEARCHED else 0])
     chosen = _allowed(state.context, list(chain.from_iterable(map(branches_of, searched))))
     late = [Branch(r, t.name, "many") for r in reductions[-1:] for t in TRANSFORMS]
-    state = _first_steps(replace(state, round=1), chosen, lambda branch: SPECS[branch.dictionary].first_steps)
-    waiting = tuple(map(BranchState, _allowed(state.context, late)))
-    return replace(state, branches=(*state.branches, *waiting))
+    state = _first_steps(
+        replace(state, stage=CONTINUE), chosen, lambda branch: SPECS[branch.dictionary].first_steps
+    )
+    return replace(state, branches=(*state.branches, *map(BranchState, _allowed(state.context, late))))
 
 
 def _first_steps(
     state: HybridState, branches: Sequence[Branch], steps: Callable[[Branch], int]
 ) -> HybridState:
     """A round with the first steps of new branches."""
-    known = len(state.branches)
+    known, new = len(state.branches), [BranchState(branch, waiting=1) for branch in branches]
     tasks = [Expand(known + i, branch, None, steps(branch)) for i, branch in enumerate(branches)]
-    return started(state, tasks, branches=(*state.branches, *map(BranchState, branches)))
+    return started(state, tasks, branches=(*state.branches, *new))
 
 
-def _halving(state: HybridState) -> HybridState:
-    """More steps for the better half of the branches, and as many variation tasks."""
+def _continued(state: HybridState) -> HybridState:
+    """Tasks of the most promising branches, and some of variation among them, until enough are waiting."""
     options = state.context.options
-    if options.rounds is not None and state.round >= options.rounds:
-        return replace(state, finished=EXHAUSTED)
-    steps = min(FIRST_STEPS * 2**state.round, MAX_STEPS)
-    alive = _alive(state.branches)
-    expansions = list(chain.from_iterable(_expansions(i, state.branches[i], steps) for i in alive))
-    varied = 0 if VARIATION in options.without else len(alive) or VARIATION_TASKS
-    variations = _variations(state, varied)
-    if not expansions and not variations:
-        return replace(state, finished=EXHAUSTED)
-    branches = list(state.branches)
-    for i in alive:
-        beam = branches[i].beam
-        branches[i] = replace(branches[i], beam=None if beam is None else beam.without_starts())
-    # Alternately, so that a limit of the budget cuts off as much of both.
-    tasks = [task for pair in zip_longest(expansions, variations) for task in pair if task is not None]
-    return started(
-        state, tasks, branches=tuple(branches), round=state.round + 1, varied=state.varied + len(variations)
+    most = np.inf if options.rounds is None else options.rounds * len(state.branches)
+    while len(state.jobs) < WINDOW:
+        number = _next_branch(state.branches) if state.round < most else None
+        is_turn = number is None or state.round % EXPANSIONS_PER_VARIATION == 0
+        varies = is_turn and VARIATION not in options.without and state.round < most
+        varies = varies and bool(state.training.entries)
+        if number is None and not varies:
+            return replace(state, finished=None if state.jobs else EXHAUSTED)
+        if number is not None:
+            state = _with_expansion(state, number)
+        if varies:
+            state = started(state, [Vary(state.varied, _parents(state))], varied=state.varied + 1)
+        state = replace(state, round=state.round + 1)
+    return state
+
+
+def _next_branch(branches: Sequence[BranchState]) -> int | None:
+    """Of the better half of the branches, the one that has been continued least; None if all have tasks waiting."""
+    numbers = [i for i, branch in enumerate(branches) if not branch.exhausted]
+    numbers.sort(key=lambda i: branches[i].best)
+    better = numbers[: max(MIN_BRANCHES, len(numbers) // 2)]
+    return min(
+        (i for i in better if branches[i].has_starts), key=lambda i: branches[i].continued, default=None
     )
 
 
-def _alive(branches: Sequence[BranchState]) -> list[int]:
-    """Numbers of the better half of the branches that can be continued, best first."""
-    numbers = [i for i, branch in enumerate(branches) if not branch.exhausted]
-    numbers.sort(key=lambda i: branches[i].best)
-    return numbers[: max(MIN_BRANCHES, len(numbers) // 2)]
+def _with_expansion(state: HybridState, number: int) -> HybridState:
+    """The state with a task that expands the best starts of a branch."""
+    known = state.branches[number]
+    part, rest = (None, None) if known.beam is None else known.beam.divided(TASK_STARTS)
+    state = started(state, [Expand(number, known.branch, part, SPECS[known.branch.dictionary].steps)])
+    branch = replace(known, beam=rest, waiting=known.waiting + 1, continued=known.continued + 1)
+    return _with_branch(state, number, branch)
 
 
-def _expansions(number: int, state: BranchState, steps: int) -> list[Task]:
-    """Steps of a branch, shared by independent parts of its beam."""
-    if state.beam is None:
-        return [Expand(number, state.branch, None, min(steps, TASK_STEPS))]
-    parts = state.beam.split(-(-steps // TASK_STEPS))
-    return [Expand(number, state.branch, part, -(-steps // len(parts))) for part in parts]
-
-
-def _variations(state: HybridState, count: int) -> list[Task]:
-    front = state.training.front()
-    if not front:
-        return []
-    n = state.context.data.n_rows
+def _parents(state: HybridState) -> Parents:
+    front, n = state.training.front(), state.context.data.n_rows
     lengths = [
         float(approximate_length(n, max(entry.loss, EXACT), complexity))
         for complexity, entry in front.items()
     ]
-    parents = Parents(tuple(entry.candidate.expressions for entry in front.values()), tuple(lengths))
-    return [Vary(state.varied + i, parents) for i in range(count)]
+    return Parents(tuple(entry.candidate.expressions for entry in front.values()), tuple(lengths))
 
 
 EXHAUSTED = "nothing is left to try"
-_STAGES = {START: _start, QUICK: _quick, REDUCE: _reduce, INDEX: _index, FIRST: _first, ROUNDS: _halving}
+_STAGES = {START: _start, QUICK: _quick, REDUCE: _reduce, INDEX: _index, FIRST: _first, CONTINUE: _continued}
 
 
 # Branches ---------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from fouriertree.search.hybrid.context import HybridOptions, SearchContext
 from fouriertree.search.hybrid.data import search_data
 from fouriertree.search.hybrid.evaluation import FittedCandidate
 from fouriertree.search.hybrid.records import from_plain, to_plain
-from fouriertree.search.hybrid.scheduler import REDUCE, HybridState, merged, next_round
+from fouriertree.search.hybrid.scheduler import REDUCE, HybridState, merged, refilled
 from fouriertree.search.hybrid.tasks import Job, perform
 from fouriertree.search.loop import Accepted, Budget, Event, Progress, Reported
 
@@ -82,12 +82,11 @@ class Hybrid(HybridOptions):
     def _performed(self, state: HybridState) -> HybridState:
         """The state after the next task."""
         with np.errstate(all="ignore"):
-            state = next_round(state)
+            state = refilled(state)
         if state.finished is None:
             # The first stages are over before a process could start.
             queue = self._queue if state.stage >= REDUCE else self._here
-            task = state.jobs[state.position].task
-            state = merged(state, task, queue.result(perform, state.jobs, state.position))
+            state = merged(state, queue.first(perform, state.jobs))
         return replace(state, progress=_counted(state))
 
     def close(self, state: HybridState) -> None:
@@ -101,20 +100,20 @@ class Hybrid(HybridOptions):
         return {
             **{name: to_plain(getattr(state, name)) for name in names},
             "tasks": to_plain([job.task for job in state.jobs]),
-            "fronts": to_plain(state.jobs[0].fronts if state.jobs else state.fronts),
+            "fronts": to_plain([job.fronts for job in state.jobs]),
             "archives": [state.training.state(), state.overall.state()],
             "progress_": to_plain(state.progress),
         }
 
     def restore(self, problem: Problem, seed: int, saved: Mapping[str, Any]) -> HybridState:
         context = self._context(problem, seed)
-        fronts = from_plain(saved["fronts"], RECORDS)
+        waiting = zip(*(from_plain(saved[name], RECORDS) for name in ("tasks", "fronts")), strict=True)
         training, overall = map(CandidateArchive.from_state, saved["archives"])
         names = [f.name for f in fields(HybridState) if f.name not in CONVERTED]
         return HybridState(
             context=context,
             progress=from_plain(saved["progress_"], {"Progress": Progress}),
-            jobs=tuple(Job(context, task, fronts) for task in from_plain(saved["tasks"], RECORDS)),
+            jobs=tuple(Job(context, task, fronts) for task, fronts in waiting),
             training=training,
             overall=overall,
             **{name: from_plain(saved[name], RECORDS) for name in names},

@@ -26,7 +26,7 @@ REMOVED, ADDED, COMBINED = 0.15, 0.3, 0.4
 #: probability that new material is a random tree, and not a subtree of another parent
 RANDOM_TREE = 0.5
 #: children of a task, steps of variable projection for all of them, and how many are evaluated
-OFFSPRING, SHORT, EVALUATED = 200, 5, 24
+OFFSPRING, SHORT, EVALUATED = 400, 5, 32
 #: random trees that a search starts from, terms of their sums, and steps of variable projection
 FIRST_TREES, FIRST_TERMS, FIRST_STEPS = 16, 4, 4
 #: depth of random trees
