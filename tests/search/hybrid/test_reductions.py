@@ -24,7 +24,7 @@ from fouriertree.search.hybrid.reductions import (
     signed_error,
     single_index,
 )
-from fouriertree.search.hybrid.scheduler import QUICK, REDUCE, HybridState, merged, next_round
+from fouriertree.search.hybrid.scheduler import QUICK, REDUCE, HybridState, merged, refilled
 from fouriertree.search.hybrid.tasks import perform
 
 V = Vocabulary(PrimitiveSet.default())
@@ -51,10 +51,9 @@ def reductions_of(law, weights=None):
     given, X = problem_of(law, weights=weights)
     data = data_of(X, given.t, weights)
     context = SearchContext(HybridOptions(), data, V, 0)
-    state = next_round(HybridState(context, Progress(0, 0, 0, 0, 1.0), stage=QUICK, round=1))
+    state = refilled(HybridState(context, Progress(0, 0, 0, 0, 1.0), stage=QUICK, round=1))
     while state.stage == REDUCE:
-        job = state.jobs[state.position]
-        state = next_round(merged(state, job.task, perform(job)))
+        state = refilled(merged(state, perform(state.jobs[0])))
     return [reduced_problem(data, reduction) for reduction in state.reductions], X
 
 

@@ -1,4 +1,4 @@
-"""Rounds of tasks: steps are pure, states can be stored between any two of them, and a law ends its round."""
+"""Tasks in order: steps are pure, states can be stored between any two of them, a law ends the search at its place."""
 
 import threading
 import time
@@ -20,18 +20,20 @@ from fouriertree.search.hybrid.evaluation import Cost, FittedCandidate, Fronts
 from fouriertree.search.hybrid.records import from_plain, to_plain
 from fouriertree.search.hybrid.reductions import Reduction
 from fouriertree.search.hybrid.scheduler import (
+    CONTINUE,
     EXHAUSTED,
-    FIRST,
     INDEX,
+    MIN_BRANCHES,
     QUICK,
     REDUCE,
-    ROUNDS,
     START,
+    WINDOW,
+    _next_branch,
     branches_of,
-    next_round,
+    refilled,
 )
 from fouriertree.search.hybrid.search import LAW, RECORDS
-from fouriertree.search.hybrid.tasks import Outcome, Vary, perform
+from fouriertree.search.hybrid.tasks import Outcome, perform
 
 #: small dictionaries and few rounds, so that all stages take a second
 OPTIONS = {"max_dictionary": 40, "rounds": 2, "max_terms": 3}
@@ -93,7 +95,7 @@ def whole(noisy):
 
 def kind(state):
     """What the next step of a state is about."""
-    task = state.jobs[state.position].task if state.jobs[state.position :] else None
+    task = state.jobs[0].task if state.jobs else None
     return state.stage, bool(state.pending), type(task).__name__
 
 
@@ -111,7 +113,7 @@ def test_a_search_goes_through_all_stages(whole):
     steps, end = whole
     stages = [state.stage for state, _ in steps]
     assert stages == sorted(stages)
-    assert set(stages) == {START, QUICK, REDUCE, INDEX, FIRST, ROUNDS}
+    assert set(stages) == {START, QUICK, REDUCE, INDEX, CONTINUE}
     assert end.finished == EXHAUSTED
 
 
@@ -140,7 +142,7 @@ def test_a_search_that_is_restored_before_every_step_reports_the_same_events(who
 def test_a_search_resumes_from_a_snapshot_of_every_stage(whole, noisy):
     steps, end = whole
     places = {(state.stage, bool(state.pending)): i for i, (state, _) in enumerate(steps)}
-    assert len(places) >= 8
+    assert len(places) >= 7
     for i in places.values():
         search = Hybrid(**OPTIONS)
         state = search.restore(noisy, 0, from_bytes(bytes_of(steps[i][0])))
@@ -222,7 +224,7 @@ def test_a_worker_that_is_killed_in_a_round_changes_no_event(noisy, serial, pool
 
     def in_the_middle(current):
         state = current.state
-        if state.stage == FIRST and 0 < state.position < len(state.jobs) - 2 and not state.pending:
+        if state.stage == CONTINUE and len(state.jobs) > 2 and not state.pending:
             in_round.set()
 
     thread = threading.Thread(target=kill)
@@ -263,8 +265,8 @@ def test_with_one_process_nothing_after_a_law_is_computed(lawful, performed):
     _, state, reason = recorded(Hybrid(), lawful)
     assert reason == LAW
     assert [outcome.evaluation.has_law for _, outcome in performed] == [False] * (len(performed) - 1) + [True]
-    job = performed[-1][0]
-    assert state.jobs.index(job) + 1 == state.position < len(state.jobs)
+    assert state.jobs
+    assert performed[-1][0] not in state.jobs
 
 
 def test_every_task_is_performed_once(noisy, performed):
@@ -274,18 +276,18 @@ def test_every_task_is_performed_once(noisy, performed):
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_a_law_ends_its_round_at_its_place_with_threads(lawful, n_threads):
+def test_a_law_ends_the_search_at_its_place_with_threads(lawful, n_threads):
     serial = recorded(Hybrid(), lawful)
     with ThreadPoolExecutor(n_threads) as executor:
         found = recorded(Hybrid(executor=executor), lawful)
     assert_same(found, serial)
-    assert found[1].position < len(found[1].jobs)
+    assert found[1].jobs
 
 
-def test_a_law_at_any_place_of_a_round_ends_it_there(noisy, whole, monkeypatch):
-    """A law is put into the outcome of one task of a round, whichever it is."""
+def test_a_law_at_any_place_ends_the_search_there(noisy, whole, monkeypatch):
+    """A law is put into the outcome of one waiting task, whichever it is."""
     steps, _ = whole
-    state = next_round([state for state, _ in steps if state.stage == FIRST][-1])
+    state = refilled(next(state for state, _ in steps if state.stage == CONTINUE))
     x = state.context.data.variables[0]
     law = FittedCandidate((1.0,), (x,), (x,), 1, 0.0, 0.0, False, True)
     for place in (0, len(state.jobs) // 2, len(state.jobs) - 1):
@@ -297,37 +299,61 @@ def test_a_law_at_any_place_of_a_round_ends_it_there(noisy, whole, monkeypatch):
             return replace(Outcome(), evaluation=replace(Outcome().evaluation, found=(law,)))
 
         monkeypatch.setattr(searches, "perform", with_law)
-        positions = []
         for executor in (None, ThreadPoolExecutor(3)):
             search, current = Hybrid(executor=executor, **OPTIONS), state
             while current.finished is None:
                 current, _ = search.step(noisy, current, Budget())
             search.close(current)
             assert current.finished == LAW
-            positions.append(current.position)
+            left = state.jobs[place + 1 :]
+            assert current.jobs[: len(left)] == left
         executor.shutdown()
-        assert positions == [place + 1] * 2
 
 
-# Rounds -----------------------------------------------------------------------------------------------------
-def test_the_better_half_of_the_branches_is_continued(whole):
+# What comes next --------------------------------------------------------------------------------------------
+def test_the_better_half_of_the_branches_is_continued_those_first_that_have_been_continued_least(whole):
     steps, _ = whole
-    state = [state for state, _ in steps if state.stage == FIRST][-1]
-    following = next_round(state)
-    continued = {job.task.number for job in following.jobs if not isinstance(job.task, Vary)}
-    alive = [i for i, branch in enumerate(state.branches) if not branch.exhausted]
-    assert len(continued) == max(4, len(alive) // 2)
-    worst = max(state.branches[i].best for i in continued)
-    assert all(state.branches[i].best >= worst for i in set(alive) - continued)
+    checked = 0
+    for state, _ in steps:
+        if state.stage != CONTINUE or (number := _next_branch(state.branches)) is None:
+            continue
+        alive = [i for i, branch in enumerate(state.branches) if not branch.exhausted]
+        better = sorted(alive, key=lambda i: state.branches[i].best)[: max(MIN_BRANCHES, len(alive) // 2)]
+        possible = [i for i in better if state.branches[i].has_starts]
+        assert number in possible
+        least = min(state.branches[i].continued for i in possible)
+        assert state.branches[number].continued == least
+        checked += 1
+    assert checked
 
 
-def test_tasks_of_a_round_know_the_fronts_at_its_start(whole):
+def test_so_many_tasks_are_waiting_while_branches_are_continued(whole):
     steps, _ = whole
-    rounds: dict[int, set[int]] = {}
+    waiting = [len(refilled(state).jobs) for state, _ in steps if state.stage == CONTINUE]
+    enough = [i for i, n in enumerate(waiting) if n >= WINDOW]
+    assert enough == list(range(enough[0], enough[-1] + 1))
+    # A task of a branch and one of variation may come together.
+    assert max(waiting) <= WINDOW + 1
+
+
+def test_a_task_knows_the_fronts_of_the_state_in_which_it_was_decided(whole):
+    steps, _ = whole
+    known: set[int] = set()
+    for state, _ in steps:
+        for job in refilled(state).jobs if state.finished is None and not state.pending else ():
+            if id(job) not in known and job not in state.jobs:
+                assert job.fronts == state.fronts
+            known.add(id(job))
+
+
+def test_starts_of_waiting_tasks_are_not_in_the_beam_of_their_branch(whole):
+    steps, _ = whole
     for state, _ in steps:
         for job in state.jobs:
-            rounds.setdefault(id(state.jobs), set()).add(id(job.fronts))
-    assert all(len(fronts) == 1 for fronts in rounds.values())
+            beam = getattr(job.task, "beam", None)
+            if beam is not None:
+                rest = state.branches[job.task.number].beam
+                assert not {*beam.starts.forms.tolist()} & {*rest.starts.forms.tolist()}
 
 
 def test_every_reduction_has_branches_of_every_transform():

@@ -330,7 +330,6 @@ class TransformedProblem:
         self.length2 = float(self.coordinates @ self.coordinates) or 1.0
         self.data = FitData.prepare(self.X, z, weights)
         self.cost = Cost()
-        # Screening of few pairs need not pass on many.
         small = len(dictionary) <= SMALL
         self.breadth = self.spec.breadth.of_small_dictionary() if small else self.spec.breadth
         weighted = dictionary.values * self.roots

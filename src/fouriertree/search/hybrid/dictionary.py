@@ -46,7 +46,8 @@ class Breadth:
     products: int = 240
 
     def of_small_dictionary(self) -> Breadth:
-        return Breadth(self.singles, self.sums, min(self.products, self.sums))
+        """Screening of few pairs need not pass on many."""
+        return Breadth(min(self.singles, 12), min(self.sums, 60), min(self.products, 60))
 
 
 @dataclass(frozen=True)
