@@ -28,7 +28,7 @@ RANDOM_TREE = 0.5
 #: children of a task, steps of variable projection for all of them, and how many are evaluated
 OFFSPRING, SHORT, EVALUATED = 400, 5, 32
 #: random trees that a search starts from, terms of their sums, and steps of variable projection
-FIRST_TREES, FIRST_TERMS, FIRST_STEPS = 16, 4, 4
+FIRST_TREES, FIRST_TERMS, FIRST_STEPS = 16, 4, 1
 #: depth of random trees
 DEPTHS = 1, 3
 #: streams of random numbers of a search, besides its seed
