@@ -27,8 +27,8 @@ REMOVED, ADDED, COMBINED = 0.15, 0.3, 0.4
 RANDOM_TREE = 0.5
 #: children of a task, steps of variable projection for all of them, and how many are evaluated
 OFFSPRING, SHORT, EVALUATED = 400, 5, 32
-#: random trees that a search starts from, terms of their sums, and steps of variable projection
-FIRST_TREES, FIRST_TERMS, FIRST_STEPS = 16, 4, 1
+#: random trees that are drawn at the start, and used, terms of their sums, and steps of variable projection
+FIRST_DRAWN, FIRST_TREES, FIRST_TERMS, FIRST_STEPS = 48, 8, 4, 1
 #: depth of random trees
 DEPTHS = 1, 3
 #: streams of random numbers of a search, besides its seed
@@ -38,7 +38,9 @@ VARIATION, TREES = 3, 5
 def random_sums(context: SearchContext, fronts: Fronts) -> Evaluation:
     """Sums of a few small random trees, the best next tree added each time: a first approximation."""
     data = context.data
-    trees = [tree for tree in _draw(context, [context.seed, TREES], FIRST_TREES) if tree.columns]
+    drawn = [tree for tree in _draw(context, [context.seed, TREES], FIRST_DRAWN) if tree.columns]
+    # Trees with constants first: others are the same for many seeds.
+    trees = sorted(drawn, key=lambda tree: not len(tree.constants))[:FIRST_TREES]
     values = np.array([tree.evaluate(data.X) for tree in trees]).reshape(len(trees), data.n_rows)
     usable = np.flatnonzero(np.isfinite(values).all(axis=1) & (np.ptp(values, axis=1) > 0.0))
     order = forward_selection(values[usable].T, data.y, data.weights, FIRST_TERMS)
