@@ -1,4 +1,4 @@
-"""Wall times of first use: a cold `make run` in a fresh clone, then imports, a first fit and a warm `fouriertree fit`.
+"""Wall times of first use: a cold `make run` in a fresh clone, then imports, a first fit, workers and a warm command.
 
 The latter are medians over new processes with warm caches, compared with `import numba, sklearn.base` in the same run.
 
@@ -27,6 +27,21 @@ FIRST_FIT = f"""
 import numpy as np
 X = np.linspace(0.0, 1.0, 200)[:, None]
 SymbolicRegressor(random_state=0).fit(X, 2.0 * X[:, 0] + 1.0)
+"""
+
+# Ready: both workers have loaded the kernels and answered.
+POOL = f"""
+{IMPORT}
+import os, time
+from fouriertree.search.executors import process_pool
+
+def worker(_):
+    time.sleep(0.02)
+    return os.getpid()
+
+pool, workers = process_pool(2), set()
+while len(workers) < 2:
+    workers |= set(pool.map(worker, range(4)))
 """
 
 
@@ -59,6 +74,7 @@ def main() -> int:
                 "libraries": [python, "-c", LIBRARIES],
                 "import": [python, "-c", IMPORT],
                 "first fit": [python, "-c", FIRST_FIT],
+                "two workers": [python, "-c", POOL],
                 "command": [command, "fit", "example.csv", "--target", target, "--seed", "0", "--no-run"],
             },
             clone,
@@ -73,6 +89,7 @@ def main() -> int:
             Bar("second-make-run-seconds", again, 15.0, "<="),
             Bar("import-beyond-libraries-seconds", seconds["import"] - libraries, 0.15, "<="),
             Bar("first-fit-after-import-seconds", seconds["first fit"] - seconds["import"], 0.3, "<="),
+            Bar("two-workers-after-import-seconds", seconds["two workers"] - seconds["import"], 2.0, "<="),
             Bar("command-beyond-libraries-seconds", seconds["command"] - libraries, 0.8, "<="),
         ]
     )

@@ -89,7 +89,7 @@ TABLE_SECONDS_PER_ROW = 2e-6
 MIN_FINALIZED, GRACE = 6, 0.3
 #: maximum number of terms of a candidate by default
 TERMS = 10
-#: rounds of the hybrid search without any limit
+#: tasks per branch that continue one, in a hybrid search without any limit
 ROUNDS = 2
 
 

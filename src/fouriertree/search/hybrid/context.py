@@ -44,7 +44,7 @@ class HybridOptions:
         Formulas over the problem's features to start from.
     complexity, nesting : Complexity, Nesting
     rounds : int, optional
-        How often the better half of the branches is continued; without an end by default.
+        The search ends after so many tasks per branch that continue one; without an end by default.
     without : frozenset of str
         Parts to leave out, of PARTS, for ablation studies.
     """

@@ -43,8 +43,8 @@ RECORDS: dict[str, type] = {
 class Hybrid(HybridOptions):
     """The default search of `SymbolicRegressor`.
 
-    A step performs one task, or lets candidates of the last task join the archive.  Tasks of a round are independent of
-    each other, and their results are used in the order of the round, so that a search is the same for any executor.
+    A step performs one task, or lets candidates of the last task join the archive.  Waiting tasks are independent of
+    each other, and their results are used in order, so that a search is the same for any executor.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ class Outcome:
 
 
 class Task(Protocol):
-    """A pure function of the context and of the Pareto fronts at the start of its round."""
+    """A pure function of the context and of the Pareto fronts when it was decided."""
 
     def run(self, context: SearchContext, fronts: Fronts) -> Outcome: ...
 
