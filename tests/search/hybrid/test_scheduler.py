@@ -17,7 +17,6 @@ from fouriertree.search.executors import ProcessPool
 from fouriertree.search.hybrid import search as searches
 from fouriertree.search.hybrid.beam import Beam, Sum
 from fouriertree.search.hybrid.evaluation import Cost, FittedCandidate, Fronts
-from fouriertree.search.hybrid.records import from_plain, to_plain
 from fouriertree.search.hybrid.reductions import Reduction
 from fouriertree.search.hybrid.scheduler import (
     CONTINUE,
@@ -32,7 +31,7 @@ from fouriertree.search.hybrid.scheduler import (
     branches_of,
     refilled,
 )
-from fouriertree.search.hybrid.search import LAW, RECORDS
+from fouriertree.search.hybrid.search import LAW, RECORDS, from_plain, to_plain
 from fouriertree.search.hybrid.tasks import Outcome, perform
 
 #: small dictionaries and few rounds, so that all stages take a second

@@ -304,7 +304,7 @@ def _transformed_problem(context: SearchContext, branch: Branch) -> TransformedP
     if applied is None:
         return None
     z, weights = applied
-    key = reduction, spec.n_monomials, spec.functions
+    key = reduction, spec.n_monomials, spec.functions, spec.whole_powers
     basis = context.cached("bases", key, MAX_CACHED_BASES, lambda: basis_functions(problem.V, v, spec))
     size = context.options.max_dictionary
     dictionary = make_dictionary(basis, problem.V, z, np.sqrt(weights), v, spec, size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from fouriertree.search.hybrid import beam, dictionary, evaluation, reductions, 
 from fouriertree.search.hybrid.context import HybridOptions, SearchContext
 from fouriertree.search.hybrid.data import search_data
 from fouriertree.search.hybrid.evaluation import FittedCandidate
-from fouriertree.search.hybrid.records import from_plain, to_plain
 from fouriertree.search.hybrid.scheduler import REDUCE, HybridState, merged, refilled
 from fouriertree.search.hybrid.tasks import Job, perform
 from fouriertree.search.loop import Accepted, Budget, Event, Progress, Reported
@@ -37,6 +36,9 @@ RECORDS: dict[str, type] = {
     for cls in vars(module).values()
     if isinstance(cls, type) and hasattr(cls, "__dataclass_fields__")
 }
+
+#: key of the name of a record
+RECORD = "record"
 
 
 @dataclass(frozen=True)
@@ -204,3 +206,36 @@ def loss_on_all_rows(
         both = loss + float(residual @ residual)
     training, other = (float(np.sum(space.samples()[-1][2])) for space in (problem.space, problem.holdout))
     return both * training / (training + other) if np.isfinite(both) else np.inf
+
+
+# Records as plain data --------------------------------------------------------------------------------------------
+def to_plain(value: Any) -> Any:
+    """Records as dictionaries with their names, tuples as lists; all else unchanged.
+
+    >>> from fouriertree.search.hybrid.evaluation import Cost
+    >>> to_plain((Cost(1, 2), None))
+    [{'record': 'Cost', 'candidates': 1, 'traverses': 2}, None]
+    """
+    if isinstance(value, tuple | list):
+        return [to_plain(part) for part in value]
+    if hasattr(value, "to_plain"):
+        return {RECORD: type(value).__name__, **value.to_plain()}
+    if is_dataclass(value):
+        parts = {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+        return {RECORD: type(value).__name__, **parts}
+    return value
+
+
+def from_plain(plain: Any, records: Mapping[str, type]) -> Any:
+    """The value of `to_plain`; records are made from the classes given by name, and from no others."""
+    if isinstance(plain, list):
+        return tuple(from_plain(part, records) for part in plain)
+    if isinstance(plain, Mapping):
+        record, content = (
+            records[plain[RECORD]],
+            {name: part for name, part in plain.items() if name != RECORD},
+        )
+        if hasattr(record, "from_plain"):
+            return record.from_plain(content)
+        return record(**{name: from_plain(part, records) for name, part in content.items()})
+    return plain

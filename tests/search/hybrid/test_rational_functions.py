@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from fouriertree import SymbolicRegressor
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.vocabulary import Vocabulary
+from fouriertree.search.hybrid.baselines import MAX_NEAR_DEGREE, NEARLY_RATIONAL, rational_functions
 from fouriertree.search.hybrid.evaluation import EXACT
-from fouriertree.search.hybrid.rationals import MAX_NEAR_DEGREE, NEARLY, rational_functions
 
 V = Vocabulary(PrimitiveSet.default())
 SPARE = 4
@@ -83,7 +83,7 @@ def test_the_written_expression_has_the_stated_loss():
         values = f.expression(V, Expression.variable(0)).evaluate(x[:, None])
         residual = y - values * (values @ y) / (values @ values)
         assert residual @ residual / (y @ y) == pytest.approx(f.loss, rel=1e-6)
-        assert f.loss <= NEARLY
+        assert f.loss <= NEARLY_RATIONAL
         assert max(p for p, _ in f.above) + max(q for q, _ in f.below) <= MAX_NEAR_DEGREE
 
 
