@@ -22,10 +22,9 @@ from fouriertree.fit.config import FitConfig
 from fouriertree.fit.stopping import INTERRUPTED, Stop
 from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
-from fouriertree.search import Budget, Hybrid, Observer, RunState, Search, run
+from fouriertree.search import Budget, Observer, RunState, Search, run
 from fouriertree.search.executors import ProcessPool, ordered
-from fouriertree.search.hybrid import screening
-from fouriertree.search.hybrid.search import LAW
+from fouriertree.search.loop import LAW
 from fouriertree.search.observers import CandidateCollector, Patience, ProgressBar
 from fouriertree.selection.finalize import Deadline, Equation, Finalizer, finalized
 from fouriertree.selection.linear_baseline import compared_with_linear, full_linear_model, linear_models
@@ -195,7 +194,9 @@ class FitPipeline:
         self.stop.raise_if_aborted()
         return reason
 
-    def _hybrid(self, problem: Problem, unlimited: bool) -> Hybrid:
+    def _hybrid(self, problem: Problem, unlimited: bool) -> Search[Any]:
+        from fouriertree.search.hybrid import Hybrid
+
         config = self.config
         most = TERMS if config.max_terms is None else config.max_terms
         return Hybrid(
@@ -300,6 +301,8 @@ def compile_kernels_of(engine: CompiledEngine, search: Search[Any] | None) -> No
     RampedHalfAndHalf(1, 1).draw(Grammar(PrimitiveSet.default(), 1), 0, 0, 1)
     compile_kernels()
     if search is None:
+        from fouriertree.search.hybrid import screening
+
         screening.compile_kernels()
     if (compile_search := getattr(search, "compile", None)) is not None:
         compile_search()

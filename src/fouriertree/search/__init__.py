@@ -3,7 +3,6 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fouriertree.search.hybrid import Hybrid, HybridState
 from fouriertree.search.loop import (
     Accepted,
     Budget,
@@ -23,10 +22,14 @@ from fouriertree.search.loop import (
 if TYPE_CHECKING:
     from fouriertree.search.ftg import ALL_TERMS, FTG, AbsoluteProduct, Cosine, FTGState, Relevance
     from fouriertree.search.gp import CanonicalGP, OnePlusLambda
+    from fouriertree.search.hybrid import Hybrid, HybridState
 
-# Imported when first asked for: a fit with the default search needs neither.
-_FTG = ("ALL_TERMS", "FTG", "AbsoluteProduct", "Cosine", "FTGState", "Relevance")
-_GP = ("CanonicalGP", "OnePlusLambda")
+# Imported when first asked for: a program that only imports the package runs no search.
+_HOMES = {
+    "ftg": ("ALL_TERMS", "FTG", "AbsoluteProduct", "Cosine", "FTGState", "Relevance"),
+    "gp": ("CanonicalGP", "OnePlusLambda"),
+    "hybrid": ("Hybrid", "HybridState"),
+}
 
 __all__ = [
     "ALL_TERMS", "FTG", "AbsoluteProduct", "Accepted", "Budget", "CanonicalGP", "Cosine", "Event", "FTGState",
@@ -36,6 +39,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in (*_FTG, *_GP):
-        raise AttributeError(f"module 'fouriertree.search' has no attribute {name!r}")
-    return getattr(import_module(f"fouriertree.search.{'ftg' if name in _FTG else 'gp'}"), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"fouriertree.search.{home}"), name)
+    raise AttributeError(f"module 'fouriertree.search' has no attribute {name!r}")

@@ -22,11 +22,10 @@ from fouriertree.search.hybrid.data import search_data
 from fouriertree.search.hybrid.evaluation import FittedCandidate
 from fouriertree.search.hybrid.scheduler import REDUCE, HybridState, merged, refilled
 from fouriertree.search.hybrid.tasks import Job, perform
-from fouriertree.search.loop import Accepted, Budget, Event, Progress, Reported
+from fouriertree.search.loop import LAW, Accepted, Budget, Event, Progress, Reported
 
 Floats = NDArray[np.float64]
 
-LAW = "the law is certain: exact on all rows"
 #: parts of the state that a checkpoint has in another form: the context follows from problem, seed and options
 CONVERTED = {"context", "jobs", "training", "overall", "progress"}
 #: records of a state and of its tasks
