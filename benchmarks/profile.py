@@ -20,13 +20,13 @@ from fouriertree import SymbolicRegressor
 from fouriertree.engine import compiled, gradients
 from fouriertree.experiments.bars import Bar, report
 from fouriertree.projection import variable
-from fouriertree.search.hybrid import beam, evaluation, surrogate
+from fouriertree.search.hybrid import evaluation, surrogate, transformed
 
 #: compiled functions by name: the objects, or modules, that hold them, and their attributes
 COMPILED: dict[str, list[tuple[Any, str]]] = {
     "variable projection": [(variable, "fit_models")],
-    "screening of pairs": [(beam, "best_products"), (beam, "best_sums")],
-    "projection of the dictionary": [(beam.TransformedProblem, "directions")],
+    "screening of pairs": [(transformed, "best_products"), (transformed, "best_sums")],
+    "projection of the dictionary": [(transformed.TransformedProblem, "directions")],
     "evaluation of expressions": [(compiled.CompiledEngine, "evaluate")],
     "refits": [(gradients, "expand")],
     "surrogates": [(surrogate, "negative_evidence"), (surrogate, "gaussian")],
@@ -73,7 +73,7 @@ class Clock:
         for name, places in COMPILED.items():
             for place, attribute in places:
                 setattr(place, attribute, self.timed(name, getattr(place, attribute)))
-        for module in (beam, evaluation, variable):
+        for module in (transformed, evaluation, variable):
             module.fit_batch = self.counted(module.fit_batch)
 
 

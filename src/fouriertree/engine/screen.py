@@ -150,7 +150,7 @@ def keep_products(
     block: Any, panel: int, start: int, n: int, novelty: Any, least: Any, out: Any, outside: Any, gains: Any, bits: Any,
     keys: Any, used: int,
 ) -> Any:  # fmt: skip
-    """Keep pairs i ≤ j < n, i from `start` on, of columns j from a panel on while there is room: (next panel, used).
+    """Keep pairs i ≤ j < n, i from `start` on, of columns j from a panel on while the buffer lasts: (next panel, used).
 
     block: factors (k + 2, B/TILE_ROWS, n_rows, TILE_ROWS), and panels of the columns and of their squares.
     out: (k + 2, B, m); outside, gains: (m,), and the bits of gains; all are scratch.

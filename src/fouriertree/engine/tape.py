@@ -199,11 +199,11 @@ def record_adjoint(tape: Any, end: Any, o: int, argument: int, places: Any) -> A
 
 @kernel
 def record_adjoints(
-    tape: Any, end: Any, op: Any, left: Any, live: Any, base: int, room: int, at: Any, places: Any
+    tape: Any, end: Any, op: Any, left: Any, live: Any, base: int, first_free: int, at: Any, places: Any
 ) -> Any:  # fmt: skip
     """Append the adjoints from the root, whose adjoint is 1, to the free constants; at[t]: the place of t's adjoint.
 
-    Places from `room` on are free; return the first that is still free.  places: those of the operands of recipes.
+    Places from `first_free` on are free; return the first that still is.  places: those of the operands of recipes.
     """
     at[len(op) - 1] = places[ONE]
     for t in range(len(op) - 1, -1, -1):
@@ -213,10 +213,10 @@ def record_adjoints(
         for argument in range(1 + ((BINARY_MASK >> op[t]) & 1)):
             child = t - 1 if argument == 1 else left[t]
             if live[child]:
-                places[DOWN] = room
+                places[DOWN] = first_free
                 at[child] = record_adjoint(tape, end, op[t], argument, places)
-                room += at[child] == room
-    return room
+                first_free += at[child] == first_free
+    return first_free
 
 
 @kernel
@@ -226,13 +226,15 @@ def record_slopes(
 ) -> Any:  # fmt: skip
     """Append the adjoints and the outputs of the slopes of a term: (the first free place, number of constants)."""
     # All terms use the same places: the slopes of a term are output before the next term begins.
-    room = record_adjoints(tape, end, op, left, live, FIRST_PLACE + lo, FIRST_PLACE + n_tokens, at, places)
+    first_free = record_adjoints(
+        tape, end, op, left, live, FIRST_PLACE + lo, FIRST_PLACE + n_tokens, at, places
+    )
     for t in range(len(op)):
         if live[t] and op[t] == CONST:
             slot[p], owner[p] = first + t, term
             push(tape, end, SLOPE, p, at[t], 0)
             p += 1
-    return room, p
+    return first_free, p
 
 
 @kernel
@@ -259,7 +261,7 @@ def record(op: Any, arg: Any, free: Any, start: Any, count: Any) -> Any:
             if stage < 2:
                 record_values(tape, end, op, arg, first, its_left, its_live, stage, FIRST_PLACE + lo, j)
             elif live[hi - 1]:
-                room, p = record_slopes(
+                first_free, p = record_slopes(
                     tape,
                     end,
                     tokens,
@@ -275,6 +277,6 @@ def record(op: Any, arg: Any, free: Any, start: Any, count: Any) -> Any:
                     p,
                     j,
                 )
-                n_places = max(n_places, room)
+                n_places = max(n_places, first_free)
             lo = hi
     return Tape(tape[: end[0]], n_fixed, n_values, n_places, slot[:p], owner[:p])

@@ -14,17 +14,16 @@ from fouriertree.projection.batches import SumBatch
 from fouriertree.runs.snapshots import from_bytes, to_bytes
 from fouriertree.search import Hybrid
 from fouriertree.search.hybrid import beam as beams
+from fouriertree.search.hybrid import transformed
 from fouriertree.search.hybrid.beam import (
     MAX_STARTS,
     Beam,
-    Branch,
     Starts,
-    Sum,
     expand,
-    transformed_problem,
 )
 from fouriertree.search.hybrid.evaluation import EXACT, Cost, Fronts
 from fouriertree.search.hybrid.reductions import Reduction
+from fouriertree.search.hybrid.transformed import Branch, Sum, transformed_problem
 
 seeds = st.integers(0, 2**32 - 1)
 TERMS = [parse(text) for text in ("x0", "x1", "x0*x1", "sin(x0)", "exp(x1)", "x0/x1", "cos(2*x0)", "x1^2")]
@@ -219,7 +218,7 @@ def test_a_transform_that_is_not_defined_has_no_beam():
 
 def test_few_transformed_problems_are_kept(context, monkeypatch):
     fresh = type(context)(context.options, context.data, context.vocabulary, context.seed)
-    monkeypatch.setattr(beams, "MAX_CACHED", 2)
+    monkeypatch.setattr(transformed, "MAX_CACHED", 2)
     for transform in ("t", "1/t", "log t", "t"):
         transformed_problem(fresh, branch_of(fresh, transform))
     assert [branch.transform for branch in vars(fresh)["_caches"]["problems"]] == ["log t", "t"]

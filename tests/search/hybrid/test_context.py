@@ -11,9 +11,9 @@ from fouriertree import EmpiricalSpace, Grammar, PrimitiveSet, Problem, parse
 from fouriertree.expr.complexity import Complexity
 from fouriertree.projection.batches import SumBatch
 from fouriertree.search import Hybrid
-from fouriertree.search.hybrid.beam import Branch, transformed_problem
 from fouriertree.search.hybrid.context import HybridOptions
 from fouriertree.search.hybrid.reductions import Reduction
+from fouriertree.search.hybrid.transformed import Branch, transformed_problem
 from fouriertree.search.nesting import Nesting
 
 TEXTS = [

@@ -15,7 +15,7 @@ from fouriertree.runs.snapshots import from_bytes, to_bytes
 from fouriertree.search import Budget, Hybrid, Progress, RunState, run
 from fouriertree.search.executors import ProcessPool
 from fouriertree.search.hybrid import search as searches
-from fouriertree.search.hybrid.beam import Beam, Sum
+from fouriertree.search.hybrid.beam import Beam
 from fouriertree.search.hybrid.evaluation import Cost, FittedCandidate, Fronts
 from fouriertree.search.hybrid.reductions import Reduction
 from fouriertree.search.hybrid.scheduler import (
@@ -33,6 +33,7 @@ from fouriertree.search.hybrid.scheduler import (
 )
 from fouriertree.search.hybrid.search import LAW, RECORDS, from_plain, to_plain
 from fouriertree.search.hybrid.tasks import Outcome, perform
+from fouriertree.search.hybrid.transformed import Sum
 
 #: small dictionaries and few rounds, so that all stages take a second
 OPTIONS = {"max_dictionary": 40, "rounds": 2, "max_terms": 3}

@@ -204,7 +204,7 @@ def test_products_with_equal_gains_are_chosen_as_by_sorting_all_of_them(seed, m,
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(screening, "BLOCK", block)
         patch.setattr(screening, "PANELS", 1)
-        patch.setattr(screening, "ROOM", 1)
+        patch.setattr(screening, "CAPACITY", 1)
         assert_same(best_products(A, A, residual, basis, count), twin(gains, count))
 
 
@@ -221,7 +221,7 @@ def test_sums_with_equal_gains_are_chosen_as_by_sorting_all_of_them(seed, m, blo
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(screening, "BLOCK", block)
         patch.setattr(screening, "PANELS", 1)
-        patch.setattr(screening, "ROOM", 1)
+        patch.setattr(screening, "CAPACITY", 1)
         assert_same(best_sums(directions, residual, count), twin(gains, count))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from fouriertree.criteria.archive import CandidateArchive
 from fouriertree.criteria.code_lengths import approximate_length
 from fouriertree.search.hybrid.baselines import is_univariate_polynomial_possible
-from fouriertree.search.hybrid.beam import Beam, Branch
+from fouriertree.search.hybrid.beam import Beam
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.dictionary import SPECS
 from fouriertree.search.hybrid.evaluation import EXACT, Cost, FittedCandidate, Fronts
@@ -49,6 +49,7 @@ from fouriertree.search.hybrid.tasks import (
     Task,
     Vary,
 )
+from fouriertree.search.hybrid.transformed import Branch
 from fouriertree.search.hybrid.transforms import IDENTITY, TRANSFORMS, transform_named
 from fouriertree.search.loop import Progress
 

@@ -37,7 +37,7 @@ BLOCK = 24
 #: panels of columns that are worked on at a time
 PANELS = 5
 #: pairs that are kept until the best are chosen, for every one that is asked for
-ROOM = 3
+CAPACITY = 3
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class _Best:
             raise ValueError(f"screening compares all pairs of at most {MOST_ELEMENTS:,} atoms; got {n:,}")
         self.n, self.count, self.used = n, count, 0
         width = PANELS * TILE_COLUMNS
-        self.keys = np.empty(ROOM * count + BLOCK * width, np.int64)
+        self.keys = np.empty(CAPACITY * count + BLOCK * width, np.int64)
         gains = np.empty(width, np.float32)
         self.scratch = (
             _aligned((n_products, BLOCK, width)), np.empty(width, np.float32), gains, gains.view(np.int32),

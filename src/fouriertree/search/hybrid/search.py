@@ -16,7 +16,7 @@ from fouriertree.expr import Expression
 from fouriertree.expr.vocabulary import Vocabulary
 from fouriertree.problems import Problem
 from fouriertree.search.executors import TaskQueue
-from fouriertree.search.hybrid import beam, dictionary, evaluation, reductions, scheduler, tasks
+from fouriertree.search.hybrid import beam, dictionary, evaluation, reductions, scheduler, tasks, transformed
 from fouriertree.search.hybrid.context import HybridOptions, SearchContext
 from fouriertree.search.hybrid.data import search_data
 from fouriertree.search.hybrid.evaluation import FittedCandidate
@@ -31,7 +31,7 @@ CONVERTED = {"context", "jobs", "training", "overall", "progress"}
 #: records of a state and of its tasks
 RECORDS: dict[str, type] = {
     cls.__name__: cls
-    for module in (beam, dictionary, evaluation, reductions, scheduler, tasks)
+    for module in (beam, dictionary, evaluation, reductions, scheduler, tasks, transformed)
     for cls in vars(module).values()
     if isinstance(cls, type) and hasattr(cls, "__dataclass_fields__")
 }

@@ -11,10 +11,11 @@ from fouriertree.expr import Expression
 from fouriertree.expr.vocabulary import ONE
 from fouriertree.search.executors import Shared
 from fouriertree.search.hybrid.baselines import linear_candidates, polynomial_candidates, rational_candidates
-from fouriertree.search.hybrid.beam import Beam, Branch, expand
+from fouriertree.search.hybrid.beam import Beam, expand
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import Evaluation, Fronts, evaluate
 from fouriertree.search.hybrid.reductions import Reduction, Slopes, reduced_problem, single_index, slopes_of
+from fouriertree.search.hybrid.transformed import Branch
 from fouriertree.search.hybrid.variation import random_sums, vary
 
 
