@@ -9,11 +9,11 @@
 1.0
 """
 
-import gc
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fouriertree._version import __version__
+from fouriertree.collector import long_lived_objects
 
 if TYPE_CHECKING:
     from fouriertree.engine import CompiledEngine, ReferenceEngine, evaluate, inner_products
@@ -67,14 +67,11 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'fouriertree' has no attribute {name!r}")
-    collecting = gc.isenabled()
-    # The objects of SciPy, scikit-learn and Numba all stay: the collector would visit a million of them in vain.
-    gc.disable()
-    try:
-        return getattr(import_module(f"fouriertree.{_HOME_OF[name]}"), name)
-    finally:
-        if collecting:
-            gc.enable()
+    with long_lived_objects():
+        value = getattr(import_module(f"fouriertree.{_HOME_OF[name]}"), name)
+    # Python does not ask again for a name that the module has.
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
