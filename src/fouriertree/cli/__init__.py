@@ -5,6 +5,7 @@ Nothing heavy is imported here, so that `fouriertree --help` is quick; commands 
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Any, Never
 
@@ -104,4 +105,8 @@ def main() -> None:
         # A column name that the terminal cannot show must not lose the result of a search.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    app(prog_name="fouriertree")
+    try:
+        app(prog_name="fouriertree")
+    finally:
+        # The process ends: a last collection would visit all objects of the libraries, and free memory in vain.
+        gc.freeze()

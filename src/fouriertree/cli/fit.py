@@ -16,6 +16,7 @@ from fouriertree.cli.help import examples
 from fouriertree.cli.interrupts import Interrupts, handle_interrupts
 from fouriertree.cli.options import with_options
 from fouriertree.cli.output import document, note
+from fouriertree.collector import long_lived_objects
 from fouriertree.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,12 +52,13 @@ def fit_table(
     report: Path | None = None,
 ) -> None:  # fmt: skip
     """Read the table, fit, score, write and print: for `fit`, `demo` and `runs resume`."""
-    from fouriertree.cli.fitting.columns import holdout_scores, samples
-    from fouriertree.data.checks import draw_seed
-    from fouriertree.estimators.regressor import SymbolicRegressor
-    from fouriertree.estimators.single_fit import RunContext
-    from fouriertree.fit.stopping import MemoryLimitError
-    from fouriertree.runs import RunError
+    with long_lived_objects():
+        from fouriertree.cli.fitting.columns import holdout_scores, samples
+        from fouriertree.data.checks import draw_seed
+        from fouriertree.estimators.regressor import SymbolicRegressor
+        from fouriertree.estimators.single_fit import RunContext
+        from fouriertree.fit.stopping import MemoryLimitError
+        from fouriertree.runs import RunError
 
     arguments.check()
     parameters = arguments.parameters()
