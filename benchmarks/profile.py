@@ -20,12 +20,15 @@ from fouriertree import SymbolicRegressor
 from fouriertree.engine import compiled, gradients
 from fouriertree.experiments.bars import Bar, report
 from fouriertree.projection import variable
-from fouriertree.search.hybrid import evaluation, surrogate, transformed
+from fouriertree.search.hybrid import beam, evaluation, separable, surrogate, transformed
 
 #: compiled functions by name: the objects, or modules, that hold them, and their attributes
 COMPILED: dict[str, list[tuple[Any, str]]] = {
     "variable projection": [(variable, "fit_models")],
     "screening of pairs": [(transformed, "best_products"), (transformed, "best_sums")],
+    "screening of separable products": [(separable.Screen, "best_of_blocks")],
+    "selection of forms": [(transformed, "first_of_each"), (beam, "first_of_each")],
+    "losses of ratios": [(transformed, "losses_of_ratios")],
     "projection of the dictionary": [(transformed.TransformedProblem, "directions")],
     "evaluation of expressions": [(compiled.CompiledEngine, "evaluate")],
     "refits": [(gradients, "expand")],

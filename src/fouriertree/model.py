@@ -1,7 +1,7 @@
 """A model: Σ coefficient · expression."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -47,6 +47,26 @@ class Model:
         """
         parts = [split_factor(sign * part if sign < 0.0 else part) for sign, part in addends(expression)]
         return cls(tuple(c for c, _ in parts), tuple(e for _, e in parts), names)
+
+    def ordered(self) -> Self:
+        """The same sum in an order that does not depend on the search: simple terms first, a constant last.
+
+        The first term with a positive coefficient begins, if there is one: 3 - 2*x0, not -2*x0 + 3.
+
+        Examples
+        --------
+        >>> print(Model.from_expression(parse("3 + sin(x0)*x1 - 2*x0 - x1")).ordered())
+        sin(x0)*x1 - 2.0*x0 - x1 + 3.0
+        """
+
+        def place(term: tuple[float, Expression]) -> tuple[bool, int, list[int], list[int], list[float]]:
+            e = term[1]
+            return not e.columns, e.complexity, e.op.tolist(), e.arg.tolist(), e.const.tolist()
+
+        terms = sorted(zip(self.coefficients, self.expressions, strict=True), key=place)
+        first = next((i for i, (coefficient, _) in enumerate(terms) if coefficient > 0.0), 0)
+        terms = [*terms[first : first + 1], *terms[:first], *terms[first + 1 :]]
+        return replace(self, coefficients=tuple(c for c, _ in terms), expressions=tuple(e for _, e in terms))
 
     @property
     def n_terms(self) -> int:

@@ -12,7 +12,7 @@ from fouriertree.engine.tape import RECIPES
 from fouriertree.expr import Expression, PrimitiveSet, differentiate, parse
 from fouriertree.expr.catalogue import CATALOGUE
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
-from fouriertree.expr.opcodes import CONST, VAR
+from fouriertree.expr.opcodes import CONST, TANH, VAR
 
 seeds = st.integers(0, 2**32 - 1)
 #: operators that are defined for negative arguments
@@ -96,7 +96,10 @@ def test_slopes_of_random_trees_are_the_symbolic_ones(seed):
         # Where a change in the last digits of the data shows, the expression is ill conditioned and not compared.
         usable = (np.abs(moved - expected) <= 1e-10 * np.abs(expected)) & np.isfinite(expected + exact)
         # An infinite part, as in step(1/0), has no slope, whatever the symbolic derivative of the whole is.
-        usable &= np.isfinite([e.subtree(i).evaluate(X) for i in range(e.size)]).all(axis=0)
+        parts = np.array([e.subtree(i).evaluate(X) for i in range(e.size)])
+        usable &= np.isfinite(parts).all(axis=0)
+        # The slope 1 - v² of a saturated function has few digits, whatever the data are.
+        usable &= (np.abs(np.abs(parts[e.op == TANH]) - 1.0) > 1e-6).all(axis=0)
     np.testing.assert_allclose(slopes[usable], expected[usable], rtol=1e-7)
     steady = np.isfinite(exact) & usable.all(axis=0)
     np.testing.assert_allclose(value[steady], exact[steady], rtol=1e-7, atol=1e-12)

@@ -81,7 +81,7 @@ def test_no_row_has_more_than_max_terms(free, most):
 
 def test_custom_complexities_are_those_of_the_table():
     own = {"sqrt": 7, "+": 3}
-    model = fitted(complexities=own, max_size=40)
+    model = fitted(complexities=own, max_size=40, max_evaluations=1_000_000)
     assert "sqrt" in operators_of(model)
     assert list(model.equations_["complexity"]) == [Complexity(own)(m.expression) for m in model.models_]
     assert "sqrt" not in operators_of(fitted(complexities={"sqrt": 40}, max_size=30))

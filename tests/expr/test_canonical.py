@@ -140,6 +140,10 @@ def test_a_logarithm_that_leaves_an_exponential_leaves_no_constant_to_compute():
     assert settled("exp(log(x1) + exp(4))") == "5.148435562634557e+23*x1"
 
 
+def test_powers_of_roots_of_opposite_numbers_become_one_power():
+    assert settled("(sqrt(x0 - x1)*sqrt(x1 - x0))^10.0") == "-(x0 - x1)^10.0"
+
+
 @given(cases())
 @settings(max_examples=1500)
 def test_canonical_is_idempotent(case):

@@ -181,3 +181,8 @@ def test_the_constant_of_smallest_code_length_is_the_conventional_one(value, sho
 def test_without_tolerance_a_constant_snaps_to_itself_only():
     assert [n.value for n in short_constants(0.123456789, 0.0)] == []
     assert {n.value for n in short_constants(0.5, 0.0)} == {0.5}
+
+
+@pytest.mark.parametrize("value", [1.7e308, -1.7e308, 5e-324])
+def test_constants_at_the_limits_of_float64_are_no_error(value):
+    assert all(np.isfinite(short.value) for short in short_constants(value, 1e-14 * abs(value)))

@@ -53,6 +53,33 @@ def table_of(found, data, linear_models=()):
     return table.equations, table.frame
 
 
+def test_an_equation_that_one_row_decides_is_not_in_the_table():
+    x = np.append(np.linspace(0.0, 1.0, 60), 1.4)[:, None]
+    y = 2.0 * x[:, 0] + 0.01 * np.random.default_rng(0).normal(size=61)
+    y[-1] += 5.0
+    data = objective(x, y)
+    line, spike = made([2.0], ["x0"], data), made([2.0, 1e-12], ["x0", "exp(20.7*x0)"], data)
+    assert spike.loss < 0.1 * line.loss
+    assert (line.few_rows_decide, spike.few_rows_decide) == (False, True)
+    assert table_of([line, spike], data)[0] == [line]
+    assert table_of([line], data, [spike])[0] == [line]
+
+
+def test_a_row_of_high_leverage_that_the_form_predicts_is_no_outlier():
+    x = np.append(np.linspace(0.0, 1.0, 60), 30.0)[:, None]
+    y = 2.0 * x[:, 0] + 1.0 + 0.1 * np.random.default_rng(0).normal(size=61)
+    data = objective(x, y, np.append(np.ones(60), 1e6))
+    constant, line = made([3.0], ["1"], data), made([2.0, 1.0], ["x0", "1"], data)
+    assert table_of([constant, line], data)[0] == [constant, line]
+
+
+def test_terms_of_an_equation_are_in_one_order():
+    y = 3 * X[:, 0] ** 2 - X[:, 1] + 0.1 * NOISE
+    terms = [(3.0, "x0^2"), (-1.0, "x1"), (0.1, "1"), (0.2, "x0*sin(x1)")]
+    found = [made(*zip(*terms[i:] + terms[:i], strict=True), rows(y)).model for i in range(4)]
+    assert len({str(model) for model in found}) == 1
+
+
 def test_of_an_exact_sum_only_the_necessary_terms_are_kept():
     space = objective(X, 3 * X[:, 0] ** 2 - X[:, 1])
     trees = [parse(t) for t in ("1", "x0^2", "x0^2 + x1", "x1", "exp(x0)")]

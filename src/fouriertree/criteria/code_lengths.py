@@ -90,6 +90,10 @@ def constants_of_linear_terms(whole: Expression) -> set[int]:
     return positions
 
 
+#: numerator of a short fraction at most
+LARGEST_NUMERATOR = 64
+
+
 @dataclass(frozen=True)
 class ShortConstant:
     """A constant with a short code."""
@@ -113,8 +117,9 @@ def _fractions(value: float, tolerance: float) -> Iterator[ShortConstant]:
         # Multiples of π lie dense: only one that is nearly exact is significant.
         near = tolerance if unit == 1.0 else min(tolerance, 1e-3 * abs(value))
         for q in (1, 2, 3, 4, 5, 6, 8):
-            p = round(value / unit * q)
-            if p and gcd(p, q) == 1 and abs(p) <= 64 and abs(p / q * unit - value) <= near:
+            # Compared before it is rounded, since it may overflow.
+            p = round(value / unit * q) if abs(value) <= (LARGEST_NUMERATOR + 1) * unit else 0
+            if p and gcd(p, q) == 1 and abs(p) <= LARGEST_NUMERATOR and abs(p / q * unit - value) <= near:
                 yield ShortConstant(p / q * unit, extra + log(1 + abs(p)) + log(q))
 
 

@@ -38,7 +38,10 @@ class TrainingData:
 
     @classmethod
     def from_arrays(cls, X: Floats, y: Floats, weights: Floats | None = None, seed: int = 0) -> Self:
-        """Merge equal rows, and draw the validation set by `seed`, never one of two rows with the same features."""
+        """Merge equal rows, and draw the validation set by `seed`.
+
+        If rows are repeated or have different weights, all rows with the same features are in one of the two sets.
+        """
         rows = deduplicated(X, y, weights)
         mask = validation_mask(rows, seed)
         arrays = [rows.X, rows.y, np.ones(len(rows.y)) if rows.weights is None else rows.weights]

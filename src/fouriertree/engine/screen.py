@@ -30,6 +30,8 @@ LOW_MASK = np.int64((1 << LOW_BITS) - 1)
 MOST_ELEMENTS = 1 << LOW_BITS // 2
 #: gains that are compared at once: most chunks have none that is kept
 CHUNK = 128
+#: an odd number whose products have well mixed bits: 2⁶⁴ divided by the golden ratio
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _ZERO, _ONE, _TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
 
 
@@ -193,3 +195,74 @@ def keep_sums(
             used = keep(gains, bits, begin, end, (start + i) * n + column, least, keys, used)
         panel = last
     return panel, used
+
+
+@kernel
+def subtract_squares(products: Any, out: Any) -> None:
+    """out −= products², for every number."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] -= products[i, j] * products[i, j]
+
+
+@kernel
+def best_of_blocks(
+    products: Any, norms: Any, outside: Any, novelty: Any, rows: Any, columns: Any, gains: Any, places: Any
+) -> None:
+    """The largest gain products² / outside of every block, and its place i·m + j.
+
+    products, norms, outside: (n, m); rows (n,) and columns (m,) are the numbers of the blocks; gains and places, by the
+    numbers of blocks, are written to.
+    """
+    gains[:, :] = np.float32(-1.0)
+    for i in range(products.shape[0]):
+        block = rows[i]
+        for j in range(products.shape[1]):
+            gain = _ZERO
+            if outside[i, j] > novelty * norms[i, j]:
+                gain = products[i, j] * products[i, j] / outside[i, j]
+            if gain > gains[block, columns[j]]:
+                gains[block, columns[j]] = gain
+                places[block, columns[j]] = i * products.shape[1] + j
+
+
+@kernel
+def first_of_each(keys: Any, count: int) -> Any:
+    """Indices of the first occurrences of the first `count` distinct keys (n,), in the order of the keys."""
+    size = 2
+    while size < 2 * len(keys):
+        size *= 2
+    slots, found, n_found = np.full(size, -1, np.int64), np.empty(min(count, len(keys)), np.int64), 0
+    for i in range(len(keys)):
+        if n_found == len(found):
+            break
+        slot = (np.uint64(keys[i]) * _MULTIPLIER >> np.uint64(20)) % np.uint64(size)
+        while slots[slot] >= 0 and keys[slots[slot]] != keys[i]:
+            slot = (slot + np.uint64(1)) % np.uint64(size)
+        if slots[slot] < 0:
+            slots[slot] = i
+            found[n_found] = i
+            n_found += 1
+    return found[:n_found]
+
+
+@kernel
+def losses_of_ratios(
+    values: Any, coefficients: Any, below: Any, first: Any, n_terms: Any, z: Any, roots: Any
+) -> Any:
+    """Σ w·(z − Σ c·a / (1 − Σ d·b))² of sums z = Σ c·a + Σ d·z·b: (n_sums,).
+
+    values: (n_terms, n_rows) of the terms a and z·b, of which the latter are `below`; roots: √w.
+    """
+    losses = np.zeros(len(first))
+    above, under = np.empty(len(z)), np.empty(len(z))
+    for i in range(len(first)):
+        above[:], under[:] = 0.0, 0.0
+        for k in range(first[i], first[i] + n_terms[i]):
+            out = under if below[k] else above
+            for j in range(len(z)):
+                out[j] += coefficients[k] * values[k, j]
+        for j in range(len(z)):
+            error = roots[j] * (z[j] - above[j] / (1.0 - under[j] / z[j]))
+            losses[i] += error * error
+    return losses

@@ -29,7 +29,7 @@ Codes = frozenset[int]
 _COMPLEXITIES = {row.opcode: row.complexity for row in BY_OPCODE.values()}
 #: operators that determine which rules apply
 _DECISIVE = frozenset((op.ABS, op.SQRT, op.POW))
-_LOG_AND_SQRT = frozenset((op.LOG, op.SQRT))
+_LOG_OR_POW = frozenset((op.LOG, op.POW))
 #: with at most this many bases, recursion is not too deep
 _SHALLOW = 40
 #: passes at most: joined roots may allow further simplifications
@@ -178,9 +178,10 @@ class _Canonicalizer:
             if writer.complexity(found) > writer.complexity(piece):
                 return _folded(piece, self.primitives)
             piece = found
-            # Once a root is moved out of a logarithm, the logarithm of a product may split; exp of a constant is one.
+            # Once a root is moved out of a logarithm, the logarithm of a product may split; powers of roots of b and −b
+            # become powers of b and −b, which are one power of b; exp of a constant is one.
             folds = (b == op.EXP and isinstance(a, float) and isinstance(b, int) for a, b in pairwise(piece))
-            again = writer.regrouped or self.allowed >= _LOG_AND_SQRT
+            again = writer.regrouped or (op.SQRT in self.allowed and bool(self.allowed & _LOG_OR_POW))
             if not (again or (op.EXP in self.allowed and any(folds))):
                 break
         return piece

@@ -37,6 +37,7 @@ class Complexity:
 
     def of_tokens(self, op: NDArray[np.int32], primitives: PrimitiveSet) -> NDArray[np.int64]:
         """Complexities of operators and leaves: (n_tokens,)."""
-        codes, which = np.unique(op, return_inverse=True)
-        values = [self._table.get(code) or primitives.by_opcode(code).complexity for code in codes.tolist()]
-        return np.array(values, np.int64)[which]
+        known = np.zeros(int(op.max(initial=0)) + 1, np.int64)
+        for code in np.flatnonzero(np.bincount(op)).tolist():
+            known[code] = self._table.get(code) or primitives.by_opcode(code).complexity
+        return known[op]

@@ -113,3 +113,18 @@ def _highest(arities: Any, start: Any, count: Any) -> Any:
             height += 1 - arities[t]
             highest = max(highest, height)
     return highest
+
+
+@kernel
+def ranges(start: Any, count: Any) -> Any:
+    """start[0], …, start[0] + count[0] − 1, start[1], …
+
+    >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    found, end = np.empty(count.sum(), np.int64), 0
+    for i in range(len(start)):
+        for j in range(count[i]):
+            found[end + j] = start[i] + j
+        end += count[i]
+    return found

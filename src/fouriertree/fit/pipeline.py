@@ -80,11 +80,11 @@ def extended(budget: Budget, collector: CandidateCollector) -> Budget:
     )
 
 
-#: size of the sample of rows that the hybrid search uses
+#: rows of the sample that candidates of the hybrid search are reported and finalized on; it fits to fewer
 MAX_ROWS = 20_000
 #: seconds per row for evaluating the table on all rows, and for their fingerprint
 TABLE_SECONDS_PER_ROW = 2e-6
-#: candidates that are finalized even if out of time, and seconds after the time limit when that is so
+#: candidates that are finalized at least if out of time by GRACE seconds; by twice as much, two, a constant among them
 MIN_FINALIZED, GRACE = 6, 0.3
 #: maximum number of terms of a candidate by default
 TERMS = 10

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from fouriertree.expr import Expression, PrimitiveSet, Programs
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.opcodes import CONST, USER_OPCODE_START
+from fouriertree.expr.programs import ranges
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -88,29 +89,25 @@ class SumBatch:
 
     @property
     def shapes(self) -> Hashes:
-        """Hashes of the forms: equal for sums that differ in their constants, or in the order of their terms, only."""
-        programs = self.programs
+        """Hashes of the forms: equal for sums that differ in their constants, or in the order of their terms, only.
+
+        That of a sum without terms is zero.
+        """
+        programs, hashes = self.programs, np.zeros(len(self), np.uint64)
+        if not len(programs):
+            return hashes
         place = np.arange(len(programs.op)) - np.repeat(programs.start, programs.count)
         key = (programs.op.astype(np.int64) << 40) ^ (programs.arg.astype(np.int64) << 16) ^ place
         of_terms = _mixed(np.add.reduceat(_mixed(key.astype(np.uint64)), programs.start))
-        return np.add.reduceat(of_terms, self.first)
+        has_terms = self.n_terms > 0
+        hashes[has_terms] = np.add.reduceat(of_terms, self.first[has_terms])
+        return hashes
 
     @property
     def without_user_operators(self) -> Mask:
         """Sums whose constants can be fitted: custom operators have no compiled derivatives."""
         custom = self.programs.op >= USER_OPCODE_START
         return np.asarray(np.bincount(self.owner[custom], minlength=len(self)) == 0)
-
-
-def ranges(start: Integers, count: Integers) -> Integers:
-    """start[0], …, start[0] + count[0] − 1, start[1], …
-
-    >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
-    [5, 6, 0, 1, 2]
-    """
-    ends = np.cumsum(count)
-    found: Integers = np.arange(ends[-1] if len(ends) else 0) + np.repeat(start - (ends - count), count)
-    return found
 
 
 def copied(source: Programs, which: Integers) -> Programs:

@@ -20,6 +20,8 @@ GAUSS_NEWTON_STEPS = 6
 CONVERGED = 1e-9
 #: relative cut-off for singular values of the Jacobian, and of its Gram matrix
 JACOBIAN_RCOND, GRAM_RCOND = 1e-12, 1e-13
+#: a row of which less than this share is free depends on itself only
+LEVERAGE_ROUNDING = 1e-9
 
 
 @dataclass
@@ -102,6 +104,41 @@ def _solve(slopes: Floats, residual: Floats) -> Floats | None:
     norms[norms == 0.0] = 1.0
     step: Floats = np.linalg.lstsq((slopes / norms[:, None]).T, residual, rcond=JACOBIAN_RCOND)[0] / norms
     return step if np.isfinite(step).all() else None
+
+
+def leave_one_out_ratios(
+    expression: Expression, X: Floats, y: Floats, weights: Floats
+) -> tuple[float, float]:
+    """Squared error of predictions of rows that were left out, by the error of the fit, and by the expected one.
+
+    By linearization, the error of a row that is left out is r/(1 − h) with its leverage h, the diagonal of the
+    projection onto the span of the derivatives by the p constants.  The first value is Σ (r/(1 − h))² / Σ r².  It is
+    (n/(n − p))² where all of n rows have the same leverage, and the second value is its ratio to that.  Both are
+    infinite where a constant depends on one row only.
+    """
+    free = free_constants(expression)
+    if (expression.op >= USER_OPCODE_START).any() or not free.any():
+        return 1.0, 1.0
+    with np.errstate(all="ignore"):
+        fit = ConstantFit(expression, Gradient(expression, X, free), y, np.sqrt(weights), 1.0)
+        residual, slopes = fit.values
+        norms = np.linalg.norm(slopes, axis=1)
+        # The derivative by the exponent of a power is undefined for negative numbers; it is a constant then.
+        used = np.isfinite(norms) & (norms > 0.0)
+        if not (used.any() and np.isfinite(residual).all()):
+            return 1.0, 1.0
+        scaled = (slopes[used] / norms[used, None]).T
+        directions, sizes, _ = np.linalg.svd(scaled, full_matrices=False)
+        directions = directions[:, sizes > JACOBIAN_RCOND * sizes.max()]
+        left = 1.0 - np.sum(np.square(directions), axis=1)
+        n, p = directions.shape
+        if n <= p:
+            return 1.0, 1.0
+        # A row of leverage one has no error at all; predicted from the others, it could have any.
+        if (left < LEVERAGE_ROUNDING).any():
+            return np.inf, np.inf
+        ratio = float(np.sum(np.square(residual / left)) / (np.sum(np.square(residual)) or 1.0))
+        return ratio, ratio * float((n - p) / n) ** 2
 
 
 def free_constants(expression: Expression) -> NDArray[np.bool_]:

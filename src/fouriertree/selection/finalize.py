@@ -19,7 +19,12 @@ from fouriertree.expr.canonical import canonical
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.opcodes import USER_OPCODE_START
 from fouriertree.model import Model, sum_of_terms
-from fouriertree.projection.refit import ConstantFit, free_constants, refit_constants
+from fouriertree.projection.refit import (
+    ConstantFit,
+    free_constants,
+    leave_one_out_ratios,
+    refit_constants,
+)
 from fouriertree.search.executors import Shared
 from fouriertree.tolerances import EXACT_SQUARES, ROUNDING
 
@@ -37,6 +42,10 @@ REWEIGHTING_STEPS, REWEIGHTING_TOLERANCE = 12, 1e-7
 REWEIGHTED_LOSS_RATIO = 1.5
 #: rows that are searched for poles
 POLE_ROWS = 20_000
+#: a form is decided by few rows if predictions of rows that were left out are so many times worse than expected
+LEAVE_ONE_OUT_RATIO = 5.0
+#: rows from which on this is tested, and at most
+LEAST_ROWS, MOST_ROWS = 20, 20_000
 
 
 def never() -> bool:
@@ -55,6 +64,9 @@ class Equation:
     r2: float
     may_have_pole: bool
     validation_errors: Floats = field(default_factory=lambda: np.zeros(0))
+    #: squared error of predictions of rows that are left out; the loss where that is not estimated
+    left_out_loss: float = 0.0
+    few_rows_decide: bool = False  #: predictions of rows that are left out are far worse than expected
     worse_than_linear: bool = False  #: the full linear model is expected to predict better
     #: chosen although another description is shorter, which is worse than the linear model
     preferred: bool = False
@@ -133,16 +145,27 @@ class Finalizer(Shared):
         """The row of the table; `before` and `after` are predictions of the first and of the final form."""
         objective, data = self.objective, self.objective.data
         errors = np.zeros(0) if objective.loss.logistic else (data.y - before)[data.validation]
+        model = Model.from_expression(final, self.names).ordered()
         return Equation(
-            Model.from_expression(final, self.names),
-            self.complexity(final),
+            model,
+            self.complexity(model.expression),
             objective.mean_loss(before, data.training),
             objective.mean_loss(before, data.validation),
             objective.mean_loss(after),
             objective.explained(after),
             may_have_pole(final, data.X[:: 1 + data.n_rows // POLE_ROWS]),
             errors,
+            *self._left_out(final, objective.mean_loss(after)),
         )
+
+    def _left_out(self, final: Expression, loss: float) -> tuple[float, bool]:
+        """The loss of rows that are left out, and whether few rows decide."""
+        objective = self.objective
+        X, y, weights = objective.data.without_repetitions
+        if not objective.loss.squared or not LEAST_ROWS <= len(y) <= MOST_ROWS or loss <= objective.exact:
+            return loss, False
+        ratio, relative = leave_one_out_ratios(final, X, y, weights)
+        return ratio * loss, relative > LEAVE_ONE_OUT_RATIO
 
 
 def finalized(job: tuple[Finalizer, Candidate, bool]) -> Equation | None:

@@ -53,6 +53,8 @@ def make_table(
     def length(equation: Equation) -> float:
         return description_length(equation.model, equation.complexity, equation.loss, overall)
 
+    if kept:
+        linear = [e for e in linear if not e.few_rows_decide or e.left_out_loss < kept[0].left_out_loss]
     if linear and kept:
         best = min(kept, key=length)
         as_good = [model for model in linear if not model.worse_than_linear] if best.worse_than_linear else []
@@ -94,12 +96,18 @@ def evaluated_on(objective: Objective, equations: Sequence[Equation]) -> list[Eq
 
 
 def front_of(equations: Sequence[Equation], objective: Objective) -> list[Equation]:
-    """The Pareto front, without equations that a simpler one beats significantly on the validation set."""
+    """The Pareto front, without equations that a simpler one beats significantly on the validation set.
+
+    Equations that few rows decide have to be better for rows that are left out, too: a function that is large on one
+    row fits any outlier.
+    """
     exact, tolerance = objective.exact, validation_tolerance(objective)
 
     def improves(equation: Equation, simpler: Equation) -> bool:
         # Two forms of one function differ in rounding, which depends on the order of the rows.
         if not equation.loss < (1.0 - ROUNDING) * simpler.loss or simpler.loss <= exact:
+            return False
+        if equation.few_rows_decide and not equation.left_out_loss < simpler.left_out_loss:
             return False
         if equation.may_have_pole:
             # Beside a pole, one row that was fitted proves nothing; rows of the validation set can.

@@ -12,6 +12,7 @@ from scipy.special import stdtrit
 from fouriertree.engine.gradients import value_and_slopes
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import USER_OPCODE_START
+from fouriertree.expr.readable import readable
 from fouriertree.model import Model
 from fouriertree.projection.refit import free_constants, refit_constants
 
@@ -254,7 +255,7 @@ def _slopes(model: Model, X: Floats) -> tuple[Floats, Floats, Parameters]:
     """Values (n,), derivatives by the coefficients and by the constants inside of terms (p, n), and these."""
     total, slopes, parameters = np.zeros(len(X)), [], []
     for coefficient, term in zip(model.coefficients, model.expressions, strict=True):
-        text = term.text(model.names, DIGITS)
+        text = readable(term).text(model.names, DIGITS)
         free = free_constants(term)
         if (term.op >= USER_OPCODE_START).any():
             # Constants of terms with user-defined operators are not fitted.

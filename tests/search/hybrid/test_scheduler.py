@@ -36,7 +36,7 @@ from fouriertree.search.hybrid.tasks import Outcome, perform
 from fouriertree.search.hybrid.transformed import Sum
 
 #: small dictionaries and few rounds, so that all stages take a second
-OPTIONS = {"max_dictionary": 40, "rounds": 2, "max_terms": 3}
+OPTIONS = {"max_dictionary": 40, "rounds": 2, "max_terms": 2}
 
 
 def problem_of(y, n=40, d=2):
@@ -60,7 +60,7 @@ def noisy():
 @pytest.fixture(scope="module")
 def lawful():
     """A law that is found in a later round."""
-    return problem_of(lambda X, rng: X[:, 0] * np.exp(-0.7 * X[:, 1]) + np.sin(X[:, 0]), 60)
+    return problem_of(lambda X, rng: np.sin(X[:, 0] * X[:, 1]) + np.sqrt(X[:, 1]) / X[:, 0], 60)
 
 
 def plain(event):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fouriertree.engine.screen import DEPTH, TILE_COLUMNS, TILE_ROWS
+from fouriertree.engine.screen import DEPTH, TILE_COLUMNS, TILE_ROWS, first_of_each
 from fouriertree.search.hybrid import screening
 from fouriertree.search.hybrid.screening import BLOCK, best_products, best_sums
 
@@ -255,3 +255,12 @@ def test_pairs_are_the_same_to_the_bit_among_other_atoms():
     )
     pairs = zip(alone.left.tolist(), alone.right.tolist(), strict=True)
     assert [gains[pair] for pair in pairs] == alone.gain.tolist()
+
+
+@settings(max_examples=100, deadline=None)
+@given(keys=st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 5), max_size=60), count=st.integers(0, 70))
+def test_first_of_each_keeps_the_first_occurrence_of_every_key(keys, count):
+    expected = [i for i, key in enumerate(keys) if key not in keys[:i]][:count]
+    assert first_of_each(np.array(keys, np.uint64), count).tolist() == expected
+    signed = np.array(keys, np.uint64).view(np.int64)
+    assert first_of_each(signed, count).tolist() == expected

@@ -314,6 +314,7 @@ def test_a_part_that_is_left_out_is_not_used(part):
         "modulation": any(SPECS[branch.dictionary].modulated for branch in branches),
         "functions": any(SPECS[branch.dictionary].functions for branch in branches),
         "reductions": any(b.reduction.factor or len(b.reduction.variables) < 3 for b in branches),
+        "separable products": any(SPECS[branch.dictionary].max_factors for branch in branches),
         "variation": state.varied > 0,
     }
     assert uses.keys() == set(PARTS)

@@ -17,11 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.criteria.archive import pareto_front
+from fouriertree.engine.screen import first_of_each
+from fouriertree.expr.programs import ranges
 from fouriertree.expr.vocabulary import ONE
-from fouriertree.projection.batches import SumBatch, joined_programs, ranges
+from fouriertree.projection.batches import SumBatch, joined_programs
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import Cost, Evaluation, Fronts, evaluate
-from fouriertree.search.hybrid.transformed import SHORT, Branch, Sum, TransformedProblem, transformed_problem
+from fouriertree.search.hybrid.transformed import (
+    SHORT,
+    Branch,
+    Fits,
+    Sum,
+    TransformedProblem,
+    transformed_problem,
+)
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -65,7 +74,8 @@ class Starts:
 
     def sum(self, i: int) -> Sum:
         terms = slice(self.sums.first[i], self.sums.last[i])
-        return Sum(self.sums.expressions(i), tuple(self.coefficients[terms].tolist()), float(self.losses[i]))
+        coefficients = tuple(self.coefficients[terms].tolist())
+        return Sum(self.sums.expressions(i), coefficients, float(self.losses[i]), int(self.forms[i]))
 
     def take(self, which: Any) -> Starts:
         chosen = np.arange(len(self))[which]
@@ -81,8 +91,7 @@ class Starts:
         arrays = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names}
         both = Starts(sums, **arrays)
         order = np.argsort(both.ranks, kind="stable")
-        first = np.sort(np.unique(both.forms[order], return_index=True)[1])
-        return both.take(order[first][:MAX_STARTS])
+        return both.take(order[first_of_each(both.forms[order], MAX_STARTS)])
 
     def to_plain(self) -> dict[str, Any]:
         """Plain data and expressions, as checkpoints hold them."""
@@ -91,9 +100,9 @@ class Starts:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Starts:
-        forms = np.array([Sum(tuple(terms)).form for terms in plain["sums"]], np.uint64)
+        sums = SumBatch.pack(plain["sums"])
         arrays = {name: plain[name] for name in ("coefficients", "losses", "ranks")}
-        return cls(SumBatch.pack(plain["sums"]), **arrays, forms=forms)
+        return cls(sums, **arrays, forms=sums.shapes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +147,7 @@ def expand(
     # The arrays are shared with other tasks, the cost is not.
     problem = copy(problem)
     problem.cost = Cost()
-    frontier = _Frontier(problem, beam, context.options.max_terms)
+    frontier = _Frontier(problem, beam)
     total = Evaluation()
     for _ in range(steps):
         if not frontier.starts:
@@ -154,8 +163,8 @@ def expand(
 class _Frontier:
     """A beam while it is being expanded."""
 
-    def __init__(self, problem: TransformedProblem, beam: Beam | None, max_terms: int) -> None:
-        self.problem, self.max_terms = problem, max_terms
+    def __init__(self, problem: TransformedProblem, beam: Beam | None) -> None:
+        self.problem = problem
         self.starts: list[tuple[float, int, Sum]] = []
         self._count = 0
         self._losses: dict[int, float] = {}
@@ -178,38 +187,43 @@ class _Frontier:
             self._push(linear, -np.inf)
 
     def _push(self, start: Sum, rank: float) -> None:
-        if start.form not in self._started and len(start.expressions) < self.max_terms:
+        if start.form not in self._started and len(start.expressions) < self.problem.options.max_terms:
             self._started.add(start.form)
             heapq.heappush(self.starts, (rank, self._count, start))
             self._count += 1
 
     def step(self) -> list[Sum]:
         """Expand one start; the new sums that are worth evaluating for y."""
-        problem, n = self.problem, self.problem.n_rows
+        problem, ranking = self.problem, self.problem.ranking
         _, _, start = heapq.heappop(self.starts)
-        new = [s for s in problem.extensions(start) if self._is_new(s)]
-        for s in new[:EXPANDED]:
-            self._push(s, s.length(n))
-        for s in new[:EXCHANGED]:
+        fits = problem.extensions(start)
+        new = fits.take([i for i in range(len(fits)) if self._is_new(fits, i)])
+        best = [new.sum(i) for i in range(len(new))[: max(EXPANDED, EXCHANGED, EVALUATED)]]
+        for s in best[:EXPANDED]:
+            self._push(s, s.length(*ranking))
+        for s in best[:EXCHANGED]:
             k = len(s.expressions)
             shorter = [s.expressions[:i] + s.expressions[i + 1 :] for i in range(k if k > 1 else 0)]
             for rest in problem.fitted(shorter, SHORT):
-                self._push(rest, s.length(n) + EXCHANGE_NATS * n)
-        return self._promising(new)
+                self._push(rest, s.length(*ranking) + EXCHANGE_NATS * problem.n_rows)
+        return self._promising(new, best)
 
-    def _is_new(self, s: Sum) -> bool:
-        new = len(s.expressions) <= self.max_terms and s.loss < BETTER * self._losses.get(s.form, np.inf)
+    def _is_new(self, fits: Fits, i: int) -> bool:
+        form, loss, most = fits.forms[i], float(fits.losses[i]), self.problem.options.max_terms
+        new = fits.batch.n_terms[i] <= most and loss < BETTER * self._losses.get(form, np.inf)
         if new:
-            self._losses[s.form] = s.loss
-        return new
+            self._losses[form] = loss
+        return bool(new)
 
-    def _promising(self, new: Sequence[Sum]) -> list[Sum]:
+    def _promising(self, new: Fits, best: Sequence[Sum]) -> list[Sum]:
+        losses, complexities = new.losses.tolist(), new.complexities.tolist()
         front = pareto_front(
-            new, lambda s: s.complexity, lambda s: s.loss, lambda s, last: s.loss < BETTER * last.loss
-        )
-        chosen = {s.form: s for s in (*new[:EVALUATED], *front[::-1][:EVALUATED])}
-        if new and len(new[0].expressions) > 2 and new[0].loss < NEARLY_EXACT:
-            chosen |= {s.form: s for s in self.problem.pruned(new[0])}
+            range(len(new)), lambda i: complexities[i], lambda i: losses[i],
+            lambda i, last: losses[i] < BETTER * losses[last],
+        )  # fmt: skip
+        chosen = {s.form: s for s in (*best[:EVALUATED], *map(new.sum, front[::-1][:EVALUATED]))}
+        if best and len(best[0].expressions) > 2 and best[0].loss < NEARLY_EXACT:
+            chosen |= {s.form: s for s in self.problem.pruned(best[0])}
         return list(chosen.values())
 
     def beam(self) -> Beam:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression, Programs
+from fouriertree.expr.programs import ranges
 from fouriertree.expr.vocabulary import NotAllowedError, Vocabulary
-from fouriertree.projection.batches import copied, joined_programs, ranges
+from fouriertree.projection.batches import copied, joined_programs
 from fouriertree.search.hybrid.functions import (
     BasisFunction,
     Floats,
@@ -65,8 +66,17 @@ class DictionarySpec:
     first_steps: int = 2  #: of a beam in its first task
     steps: int = 2  #: of a beam in later tasks: a step with a large dictionary takes longer
     linear_starts: bool = False  #: a beam also starts from a constant and one variable
+    max_factors: int = 0  #: functions of one variable each, of which products of so many are screened
+    noise_floor: float = 0.0  #: added to all losses, relative to the target, when sums are ranked
 
 
+#: dictionaries of factors: how many a product has, and the noise floor at which sums are ranked; without it, long sums
+#: that approximate the target crowd out short ones whose constants are not right yet
+SEPARABLE = {
+    "pairs of factors": (2, 1e-2), "factors at 1e-4": (3, 1e-4), "factors at 1e-2": (3, 1e-2), "factors": (3, 0.0)
+}  # fmt: skip
+#: with fewer than three variables it equals "pairs of factors"
+SAME_FOR_FEW = "factors at 1e-2"
 SPECS = {
     spec.name: spec
     for spec in (
@@ -92,6 +102,19 @@ SPECS = {
             linear_starts=True,
         ),
         DictionarySpec("many", 800, True, 3000, steps=1),
+        *(
+            DictionarySpec(
+                name,
+                0,
+                False,
+                3000,
+                first_steps=4 if most == 2 else 2,
+                steps=4 - most,
+                max_factors=most,
+                noise_floor=floor,
+            )
+            for name, (most, floor) in SEPARABLE.items()
+        ),
     )
 }
 
@@ -257,17 +280,26 @@ class TermPacker:
             return self._terms(left, right)
 
     def _terms(self, left: Indices, right: Indices | None) -> Programs:
-        if right is None:
-            n_parts, parts, owners = np.ones(len(left), np.int64), self._template(left), left
-        else:
+        if right is not None:
             swap = self._is_one[left]
             left, right = np.where(swap, right, left), np.where(swap, left, right)
-            both = ~self._is_one[right]
-            n_parts = np.where(both, 3, 1)
-            at = np.cumsum(n_parts) - n_parts
-            parts, owners = np.full(int(n_parts.sum()), PRODUCT), np.zeros(int(n_parts.sum()), np.intp)
-            parts[at], owners[at] = self._template(left), left
-            parts[at[both] + 1], owners[at[both] + 1] = self._template(right[both]), right[both]
+            right = np.where(self._is_one[right], -1, right)
+        return self._products(np.stack([left] if right is None else [left, right], axis=1))
+
+    def products(self, factors: Indices) -> Programs:
+        """Programs of products of basis functions (n_products, k), where −1 stands for no factor."""
+        with self._lock:
+            return self._products(factors)
+
+    def _products(self, factors: Indices) -> Programs:
+        # Of three factors: a, b, product, c, product.
+        n_parts = 2 * np.count_nonzero(factors >= 0, axis=1) - 1
+        at = np.cumsum(n_parts) - n_parts
+        parts, owners = np.full(int(n_parts.sum()), PRODUCT), np.zeros(int(n_parts.sum()), np.intp)
+        for k, column in enumerate(factors.T):
+            used = column >= 0
+            where = at[used] + max(2 * k - 1, 0)
+            parts[where], owners[where] = self._template(column[used]), column[used]
         return self._joined(parts, owners, n_parts)
 
     def _joined(self, parts: Indices, owners: Indices, n_parts: NDArray[np.int64]) -> Programs:

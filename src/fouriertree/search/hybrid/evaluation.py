@@ -23,7 +23,7 @@ from fouriertree.search.hybrid.context import SearchContext
 
 Floats = NDArray[np.float64]
 
-#: squared error, relative to the target, below which a sum counts as an exact law while it is being built
+#: floor of squared errors, relative to the target, in description lengths; `SearchContext.exact` decides on laws
 EXACT = 1e-19
 #: squared error, relative to Σ w·y², below which functions of a sum that are nearly linear are replaced
 NEARLY_EXACT = 1e-6
@@ -79,10 +79,12 @@ class Fronts:
             abs(loss - known) <= SAME_LOSS * loss for _, losses in self.entries for known in losses
         )
 
-    def admit(self, loss: float, complexity: int, pole: bool, overall_loss: float) -> bool:
-        """Whether a candidate would join: it has no pole, or explains so much that the pole belongs to the law."""
-        if pole and loss > POLE_LOSS_RATIO * self.best_without_pole:
-            return False
+    def allow_pole(self, loss: float) -> bool:
+        """Whether a candidate explains so much that its pole belongs to the law."""
+        return loss <= POLE_LOSS_RATIO * self.best_without_pole
+
+    def admit(self, loss: float, complexity: int, overall_loss: float) -> bool:
+        """Whether a candidate would join, if it has no pole or may have one."""
         return self._is_near(loss, complexity) or overall_loss < self.overall.best(complexity)
 
     def _is_near(self, loss: float, complexity: int) -> bool:
@@ -191,14 +193,16 @@ def _completed(
     if not exact and not fronts.may_admit(loss, SHORTENED * complexity):
         return None
     terms, coefficients = tuple(fit.expressions), tuple(fit.coefficients.tolist())
+    pole = any(may_have_pole(e, data.X) for e in terms)
+    if not exact and pole and not fronts.allow_pole(loss):
+        return None
     whole = canonical(sum_of_terms(coefficients, terms), None, data.positive)
     complexity = options.complexity(whole)
-    if complexity > options.max_complexity or not (exact or fronts.admit(loss, complexity, False, loss)):
+    if complexity > options.max_complexity or not (exact or fronts.admit(loss, complexity, loss)):
         return None
-    pole = any(may_have_pole(e, data.X) for e in terms)
     validation = _validation_loss(context, coefficients, terms)
     overall = np.inf if pole or validation is None else loss + validation
-    if not exact and not fronts.admit(loss, complexity, pole, overall):
+    if not exact and not fronts.admit(loss, complexity, overall):
         return None
     expressions = tuple(data.to_problem(term) for term in terms)
     law = exact and _is_certain(context, terms, validation)

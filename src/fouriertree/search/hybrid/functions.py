@@ -59,6 +59,8 @@ class BasisFunction:
             inner = v.apply("log", u)
         elif name == "logshift":
             inner = v.apply("log", v.apply("add", u, constant))
+        elif name == "logscale":
+            inner = v.apply("log", v.apply("mul", constant, u))
         else:
             inner = v.apply(name, u if self.constant == 1.0 else v.apply("mul", constant, u))
         return v.power(inner, float(power)) if power else inner
@@ -189,6 +191,8 @@ def function_values(function: str, constant: float, u: Floats) -> Floats:
             inner = u + constant
         elif name in ("log", "logshift"):
             inner = np.log(u + constant)
+        elif name == "logscale":
+            inner = np.log(constant * u)
         else:
             inner = getattr(np, name)(constant * u)
         values: Floats = inner ** float(power) if power else inner

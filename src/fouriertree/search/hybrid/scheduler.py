@@ -18,7 +18,7 @@ from fouriertree.criteria.code_lengths import approximate_length
 from fouriertree.search.hybrid.baselines import is_univariate_polynomial_possible
 from fouriertree.search.hybrid.beam import Beam
 from fouriertree.search.hybrid.context import SearchContext
-from fouriertree.search.hybrid.dictionary import SPECS
+from fouriertree.search.hybrid.dictionary import SAME_FOR_FEW, SEPARABLE, SPECS
 from fouriertree.search.hybrid.evaluation import EXACT, Cost, FittedCandidate, Fronts
 from fouriertree.search.hybrid.reductions import (
     GOOD_ERROR,
@@ -54,8 +54,8 @@ from fouriertree.search.hybrid.transforms import IDENTITY, TRANSFORMS, transform
 from fouriertree.search.loop import Progress
 
 #: parts of the search that can be left out
-PARTS = REDUCTIONS, TRANSFORMED, RATIOS, MODULATION, FUNCTIONS, VARIATION = (
-    "reductions", "transforms", "ratios", "modulation", "functions", "variation"
+PARTS = REDUCTIONS, TRANSFORMED, RATIOS, MODULATION, FUNCTIONS, SEPARABLE_PRODUCTS, VARIATION = (
+    "reductions", "transforms", "ratios", "modulation", "functions", "separable products", "variation"
 )  # fmt: skip
 #: stages of a search
 START, QUICK, REDUCE, INDEX, FIRST, CONTINUE = range(6)
@@ -75,14 +75,17 @@ EXPANSIONS_PER_VARIATION = 2
 
 @dataclass(frozen=True)
 class BranchState:
-    """A branch with its beam, and the shortest description of y that it has given; without a beam, not begun yet."""
+    """A branch with its beam, and the shortest description of y that it has given.
+
+    Without a beam it has not begun, waits for its first steps, or is undefined.
+    """
 
     branch: Branch
     beam: Beam | None = None
     best: float = np.inf
     waiting: int = 0  #: tasks of this branch that have not ended
     continued: int = 0  #: tasks after the first
-    undefined: bool = False
+    undefined: bool = False  #: its transform or its dictionary does not exist for these data
 
     @property
     def has_starts(self) -> bool:
@@ -227,7 +230,7 @@ def _start(state: HybridState) -> HybridState:
 
 
 def _quick(state: HybridState) -> HybridState:
-    """Products of powers, for the transforms in which laws are plain most often."""
+    """Products of powers, for the transforms in which laws are plain most often, and products of two functions."""
     data = state.context.data
     if not data.n_features:
         return replace(state, finished=EXHAUSTED)
@@ -239,8 +242,14 @@ def _quick(state: HybridState) -> HybridState:
     # With one variable there is nothing to reduce first, so that all branches come at once.
     reduction = Reduction(data.variables)
     branches = [Branch(reduction, t.name, "powers") for t in TRANSFORMS[:QUICK_TRANSFORMS]]
+    branches.append(Branch(reduction, IDENTITY.name, "pairs of factors"))
     chosen = _allowed(state.context, branches if data.n_features > 1 else [])
-    return _first_steps(replace(state, round=1), chosen, lambda branch: QUICK_STEPS)
+    return _first_steps(replace(state, round=1), chosen, _quick_steps)
+
+
+def _quick_steps(branch: Branch) -> int:
+    spec = SPECS[branch.dictionary]
+    return spec.first_steps if spec.max_factors else QUICK_STEPS
 
 
 def _about(state: HybridState, reduction: Reduction, number: int, rational_only: bool = False) -> list[Task]:
@@ -303,7 +312,9 @@ def _first(state: HybridState) -> HybridState:
     """Every branch of the reductions that are searched; branches with large dictionaries are begun later."""
     reductions = [r for r in state.reductions if r.variables]
     searched = (*reductions[::-1][:MAX_SEARCHED], *reductions[: 1 if len(reductions) > MAX_SEARCHED else 0])
-    chosen = _allowed(state.context, list(chain.from_iterable(map(branches_of, searched))))
+    begun = {branch.branch for branch in state.branches}
+    every = [b for b in chain.from_iterable(map(branches_of, searched)) if b not in begun]
+    chosen = _allowed(state.context, every)
     late = [Branch(r, t.name, "many") for r in reductions[-1:] for t in TRANSFORMS]
     state = _first_steps(
         replace(state, stage=CONTINUE), chosen, lambda branch: SPECS[branch.dictionary].first_steps
@@ -379,11 +390,16 @@ def branches_of(reduction: Reduction) -> list[Branch]:
     functions = [Branch(reduction, name, "functions") for name in names[1:-1]]
     powers = [Branch(reduction, name, "powers") for name in names]
     ratios = [Branch(reduction, name, "ratio") for name in ("t", "t^2")]
+    # With one or two variables there are no products of three factors, so that two dictionaries are the same.
+    few = len(reduction.variables) < 3
+    separable = [
+        Branch(reduction, IDENTITY.name, name) for name in SEPARABLE if not (few and name == SAME_FOR_FEW)
+    ]
     if len(reduction.variables) == 1:
-        return [*plain, *powers, *ratios, *functions]
+        return [*plain, *powers, *ratios, *separable, *functions]
     modulated = [Branch(reduction, name, "modulated") for name in names[:QUICK_TRANSFORMS]]
     modulated += [Branch(reduction, IDENTITY.name, "modulated ratio")]
-    return [*powers, *ratios, *modulated, *plain, *functions]
+    return [*powers, *ratios, *separable, *modulated, *plain, *functions]
 
 
 def _allowed(context: SearchContext, branches: Sequence[Branch]) -> list[Branch]:
@@ -393,7 +409,7 @@ def _allowed(context: SearchContext, branches: Sequence[Branch]) -> list[Branch]
         spec = SPECS[branch.dictionary]
         parts = {
             TRANSFORMED: branch.transform != IDENTITY.name, RATIOS: spec.ratio,
-            MODULATION: spec.modulated, FUNCTIONS: spec.functions,
+            MODULATION: spec.modulated, FUNCTIONS: spec.functions, SEPARABLE_PRODUCTS: spec.max_factors > 0,
         }  # fmt: skip
         return any(parts.get(part, False) for part in context.options.without)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,13 @@ from numpy.typing import NDArray
 
 from fouriertree.criteria.code_lengths import approximate_length
 from fouriertree.engine.compiled import CompiledEngine
+from fouriertree.engine.screen import first_of_each, losses_of_ratios
 from fouriertree.expr import Expression, Programs
 from fouriertree.expr.opcodes import VAR
+from fouriertree.expr.programs import ranges
 from fouriertree.expr.vocabulary import ONE
 from fouriertree.projection import IncrementalQR
-from fouriertree.projection.batches import SumBatch, copied, joined_programs, ranges
+from fouriertree.projection.batches import SumBatch, copied, joined_programs
 from fouriertree.projection.variable import FitData, FittedBatch, fit_batch
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.dictionary import (
@@ -26,11 +27,14 @@ from fouriertree.search.hybrid.dictionary import (
     Dictionary,
     TermPacker,
     basis_functions,
+    distinct,
     make_dictionary,
+    periods_of,
 )
 from fouriertree.search.hybrid.evaluation import EXACT, Cost
 from fouriertree.search.hybrid.reductions import Reduction, reduced_problem
 from fouriertree.search.hybrid.screening import Pairs, best_products, best_sums
+from fouriertree.search.hybrid.separable import Factors, Screen, best_of_forms, factors
 from fouriertree.search.hybrid.transforms import terms_for_target, transform_named
 
 Floats = NDArray[np.float64]
@@ -52,6 +56,10 @@ MAX_DENOMINATOR = 2
 MAX_LINEAR_STARTS = 3
 #: a basis function of which less than this part is orthogonal to the terms so far is not added
 NOVELTY = 1e-3
+#: complexity that an inner constant of a factor counts for in addition, because it will be fitted
+CONSTANT = 2.0
+#: products of factors that are compared in pairs, of which some are fitted alone, and pairs that are fitted
+PRODUCTS, SINGLE_PRODUCTS, PAIRS_OF_PRODUCTS = (600, 300, 150), 160, 240
 #: transformed problems that a process keeps, and basis functions of reduced problems
 MAX_CACHED, MAX_CACHED_BASES = 40, 6
 
@@ -72,21 +80,15 @@ class Sum:
     expressions: tuple[Expression, ...] = ()
     coefficients: tuple[float, ...] = ()
     loss: float = 1.0
-
-    @cached_property
-    def form(self) -> int:
-        """A hash of the structure: equal for sums that differ in constants and order of terms only."""
-        parts = sorted({e.op.tobytes() + e.arg.tobytes() for e in self.expressions})
-        lengths = b"".join(len(part).to_bytes(4, "little") for part in parts)
-        return int.from_bytes(blake2b(lengths + b"".join(parts), digest_size=8).digest(), "little")
+    form: int = 0  #: a hash of the structure, `SumBatch.shapes`
 
     @cached_property
     def complexity(self) -> int:
         return sum(2 + e.complexity for e in self.expressions)
 
-    def length(self, n: int) -> float:
-        """Description length in nats, up to a constant."""
-        return float(approximate_length(n, max(self.loss, EXACT), self.complexity))
+    def length(self, n: int, floor: float = 0.0) -> float:
+        """Description length in nats, up to a constant, at a noise floor."""
+        return float(approximate_length(n, max(self.loss, EXACT) + floor, self.complexity))
 
 
 def transformed_problem(context: SearchContext, branch: Branch) -> TransformedProblem | None:
@@ -103,9 +105,15 @@ def _transformed_problem(context: SearchContext, branch: Branch) -> TransformedP
     if applied is None:
         return None
     z, weights = applied
+    size = min(spec.max_size, context.options.max_dictionary)
+    if spec.max_factors:
+        if not ("add" in v and "mul" in v):
+            return None
+        made = factors(problem.V, v, periods_of(problem.V), size)
+        some = distinct([f for f, _ in made], np.array([values for _, values in made]), np.sqrt(weights))
+        return SeparableProblem(context, branch, z, weights, some) if len(some) else None
     key = reduction, spec.n_monomials, spec.functions, spec.whole_powers
     basis = context.cached("bases", key, MAX_CACHED_BASES, lambda: basis_functions(problem.V, v, spec))
-    size = context.options.max_dictionary
     dictionary = make_dictionary(basis, problem.V, z, np.sqrt(weights), v, spec, size)
     return TransformedProblem(context, branch, z, weights, dictionary) if len(dictionary) else None
 
@@ -121,7 +129,7 @@ class TransformedProblem:
         self, context: SearchContext, branch: Branch, z: Floats, weights: Floats, dictionary: Dictionary
     ) -> None:
         self.vocabulary, self.branch, self.spec = context.vocabulary, branch, SPECS[branch.dictionary]
-        self.seed = context.seed
+        self.options, self.seed = context.options, context.seed
         X = context.data.X[context.data.screening]
         self.X, self.z, self.roots = np.column_stack([X, z]), z, np.sqrt(weights)
         self.target = X.shape[1] if self.spec.ratio else None
@@ -151,6 +159,11 @@ class TransformedProblem:
         return len(self.z)
 
     @property
+    def ranking(self) -> tuple[int, float]:
+        """Number of rows and noise floor, which description lengths depend on."""
+        return self.n_rows, self.spec.noise_floor
+
+    @property
     def linear_starts(self) -> list[tuple[Expression, ...]]:
         variables = self.branch.reduction.variables
         few = self.spec.linear_starts and len(variables) <= MAX_LINEAR_STARTS
@@ -165,18 +178,26 @@ class TransformedProblem:
         )
 
     # Screening ------------------------------------------------------------------------------------------------
-    def extensions(self, start: Sum) -> list[Sum]:
+    def extensions(self, start: Sum) -> Fits:
         """The most promising sums with one or two terms more than `start`, fitted, best first."""
         basis, residual = self._projection(start)
         length = float(np.linalg.norm(residual))
         if length == 0.0:
-            return []
+            return NO_FITS
         r32, q32 = (residual / length).astype(np.float32), basis.T.astype(np.float32)
+        additions, n_new = self._additions(r32, q32, length**2 / self.length2)
+        return self._best_fits(extended(start.expressions, additions, n_new), start)
+
+    def _additions(self, r32: Singles, q32: Singles, loss: float) -> tuple[list[Programs], NDArray[np.int64]]:
+        """Terms to add, by screening, and how many of them each sum gets.
+
+        The residual (n,) is of unit length, the basis (k, n) orthonormal; `loss` is relative to the target.
+        """
         additions: list[Programs] = []
         n_new: list[int] = []  # terms that each of them adds
         breadth = self.breadth
         fresh, directions = self.directions(q32)
-        self.cost += Cost(0, len(self.units) * (basis.shape[1] + 1))
+        self.cost += Cost(0, len(self.units) * (len(q32) + 1))
         if len(fresh):
             cosines = np.abs(directions @ r32)
             chosen = fresh[np.argsort(-cosines, kind="stable")[: breadth.singles]]
@@ -196,7 +217,7 @@ class TransformedProblem:
             self.cost += Cost(n_pairs, n_pairs * (2 + len(q32)))
             additions.append(self._packer.terms(left, right))
             n_new += [1] * len(left)
-        return self._best_fits(extended(start.expressions, additions, np.array(n_new, np.int64)), start)
+        return additions, np.array(n_new, np.int64)
 
     def directions(self, basis: Singles) -> tuple[Indices, Singles]:
         """Basis functions outside of the span of the terms so far, and their normalized orthogonal parts (m, n)."""
@@ -212,7 +233,7 @@ class TransformedProblem:
         left, right = functions[pairs.left], functions[pairs.right]
         a, b = self.forms[left], self.forms[right]
         both = np.minimum(a, b) * len(self.forms) + np.maximum(a, b)
-        first = np.sort(np.unique(both, return_index=True)[1])[:count]
+        first = first_of_each(both, count)
         return left[first], right[first]
 
     def _projection(self, start: Sum) -> tuple[Floats, Floats]:
@@ -225,19 +246,19 @@ class TransformedProblem:
         return basis, projection.residual
 
     # Fits -------------------------------------------------------------------------------------------------------
-    def _best_fits(self, models: SumBatch, start: Sum) -> list[Sum]:
+    def _best_fits(self, models: SumBatch, start: Sum) -> Fits:
         """Constants and coefficients fitted, with few steps for all and with many for the best; best first."""
         if not len(models):
-            return []
+            return NO_FITS
         few = self.n_rows <= FEW_ROWS
         steps, n_finalists = (SHORT_OF_FEW, FINALISTS_OF_FEW) if few else (SHORT, FINALISTS)
-        fits = self._fits(models, steps).best_of_forms(self.n_rows)
+        fits = self._fits(models, steps).best_of_forms(*self.ranking)
         if self.target is not None:
-            return fits.sums(n_finalists)
+            return fits.take(slice(n_finalists))
         again = fits if few else fits.take(np.arange(min(n_finalists, len(fits))))
         restarted = again.joined(self._fits(self._restarts(again.batch, few, start), steps))
-        best = restarted.best_of_forms(self.n_rows).take(slice(n_finalists))
-        return self._fits(best.batch, LONG).best_first(self.n_rows).sums()
+        best = restarted.best_of_forms(*self.ranking).take(slice(n_finalists))
+        return self._fits(best.batch, LONG).best_first(*self.ranking)
 
     def _restarts(self, sums: SumBatch, few: bool, start: Sum) -> SumBatch:
         """The same forms with other initial constants: local minima are many, and narrow."""
@@ -262,7 +283,7 @@ class TransformedProblem:
         """Best first by description length, without those that are not finite."""
         if not models:
             return []
-        return self._fits(SumBatch.pack(models), iterations).best_first(self.n_rows).sums()
+        return self._fits(SumBatch.pack(models), iterations).best_first(*self.ranking).sums()
 
     def _losses_of_ratios(self, fitted: FittedBatch) -> Floats:
         """Losses of Σ c·e / (1 − Σ d·b) with the coefficients of z = Σ c·e + Σ d·z·b; infinite where it is none."""
@@ -271,12 +292,9 @@ class TransformedProblem:
         below = np.logical_or.reduceat(uses_z, programs.start)
         n_below = np.add.reduceat(below.astype(np.int64), batch.first)
         with np.errstate(all="ignore"):
-            values = np.asarray(self._engine.evaluate(programs, self._rows), np.float64)
-            parts = fitted.coefficients[:, None] * values * self.roots
-            above = np.add.reduceat(np.where(below[:, None], 0.0, parts), batch.first)
-            under = np.add.reduceat(np.where(below[:, None], parts, 0.0), batch.first)
-            errors = self.coordinates - above / (1.0 - under / self.coordinates)
-            losses = np.square(errors).sum(axis=1) / self.length2
+            values = self._engine.evaluate(programs, self._rows)
+        terms = fitted.coefficients, below, batch.first, batch.n_terms
+        losses = losses_of_ratios(values, *terms, self.z, self.roots) / self.length2
         proper = (n_below < batch.n_terms) & (n_below <= MAX_DENOMINATOR) & np.isfinite(losses)
         return np.where(proper, losses, np.inf)
 
@@ -290,6 +308,40 @@ class TransformedProblem:
                 break
             path.append(min(fewer, key=lambda s: s.loss))
         return path
+
+
+class SeparableProblem(TransformedProblem):
+    """A transformed target whose terms are products of functions of one variable each."""
+
+    def __init__(
+        self, context: SearchContext, branch: Branch, z: Floats, weights: Floats, dictionary: Dictionary
+    ) -> None:
+        super().__init__(context, branch, z, weights, dictionary)
+        terms = self._packer.terms(np.arange(len(dictionary)))
+        sums = SumBatch(terms, np.ones(len(dictionary), np.int64))
+        variables = np.array([int(np.flatnonzero(f.powers)[0]) for f in dictionary.functions])
+        complexities = sums.complexities() + CONSTANT * sums.n_free
+        numbers = np.arange(len(dictionary))
+        self._factors = Factors(self.plain, variables, self.forms, complexities.astype(np.float32), numbers)
+
+    def _additions(self, r32: Singles, q32: Singles, loss: float) -> tuple[list[Programs], NDArray[np.int64]]:
+        roots = self.roots.astype(np.float32)
+        screen = Screen(roots * r32, roots * q32, roots**2, loss, self.spec.noise_floor)
+        found, compared = best_of_forms(self._factors, screen, PRODUCTS[: self.spec.max_factors])
+        single = found[:SINGLE_PRODUCTS]
+        values = self._factors.products(found) * roots
+        directions = values - (values @ q32.T) @ q32
+        norms = np.linalg.norm(directions, axis=1)
+        fresh = np.flatnonzero(norms > NOVELTY * np.linalg.norm(values, axis=1))
+        pairs = best_sums(directions[fresh] / norms[fresh, None], r32, PAIRS_PER_FIT * PAIRS_OF_PRODUCTS)
+        left, right = fresh[pairs.left], fresh[pairs.right]
+        complexities = self._factors.complexities_of(found)
+        lengths = screen.lengths(pairs.gain, complexities[left] + complexities[right])
+        order = np.argsort(lengths, kind="stable")[:PAIRS_OF_PRODUCTS]
+        both = np.stack([left[order], right[order]], axis=1).ravel()
+        self.cost += Cost(compared, compared * (2 + len(q32)))
+        n_new = np.repeat([1, 2], [len(single), len(order)])
+        return [self._packer.products(single), self._packer.products(found[both])], n_new
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,27 +373,34 @@ class Fits:
             np.concatenate([self.complexities, other.complexities]),
         )
 
-    def order(self, n: int) -> Indices:
-        """By description length, the shortest first."""
-        lengths = approximate_length(n, np.maximum(self.losses, EXACT), self.complexities)
+    def order(self, n: int, floor: float) -> Indices:
+        """By description length at a noise floor, the shortest first."""
+        lengths = approximate_length(n, np.maximum(self.losses, EXACT) + floor, self.complexities)
         return np.argsort(lengths, kind="stable")
 
-    def best_first(self, n: int) -> Fits:
-        return self.take(self.order(n))
+    def best_first(self, n: int, floor: float) -> Fits:
+        return self.take(self.order(n, floor))
 
-    def best_of_forms(self, n: int) -> Fits:
+    def best_of_forms(self, n: int, floor: float) -> Fits:
         """The best of every form, best first."""
-        order = self.order(n)
-        first = np.unique(self.batch.shapes[order], return_index=True)[1]
-        return self.take(order[np.sort(first)])
+        order = self.order(n, floor)
+        return self.take(order[first_of_each(self.batch.shapes[order], len(order))])
 
-    def sums(self, most: int | None = None) -> list[Sum]:
-        found = []
-        for i in range(len(self))[:most]:
-            terms = slice(self.batch.first[i], self.batch.last[i])
-            coefficients = tuple(self.coefficients[terms].tolist())
-            found.append(Sum(self.batch.expressions(i), coefficients, float(self.losses[i])))
-        return found
+    @cached_property
+    def forms(self) -> list[int]:
+        """Hashes of the structures."""
+        return [int(form) for form in self.batch.shapes]
+
+    def sum(self, i: int) -> Sum:
+        terms = slice(self.batch.first[i], self.batch.last[i])
+        coefficients = tuple(self.coefficients[terms].tolist())
+        return Sum(self.batch.expressions(i), coefficients, float(self.losses[i]), self.forms[i])
+
+    def sums(self) -> list[Sum]:
+        return [self.sum(i) for i in range(len(self))]
+
+
+NO_FITS = Fits(SumBatch.pack([]), np.empty(0), np.empty(0), np.empty(0, np.int64))
 
 
 def extended(

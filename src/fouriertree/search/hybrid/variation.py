@@ -12,8 +12,9 @@ from fouriertree.expr import Expression, PrimitiveSet, Programs
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.expr.opcodes import CONST
 from fouriertree.expr.postfix import starts, token_arities
+from fouriertree.expr.programs import ranges
 from fouriertree.expr.vocabulary import ONE
-from fouriertree.projection.batches import SumBatch, copied, joined_programs, ranges
+from fouriertree.projection.batches import SumBatch, copied, joined_programs
 from fouriertree.projection.forward import forward_selection
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import Cost, Evaluation, Fronts, evaluate, screened
@@ -26,7 +27,9 @@ REMOVED, ADDED, COMBINED = 0.15, 0.3, 0.4
 #: probability that new material is a random tree, and not a subtree of another parent
 RANDOM_TREE = 0.5
 #: children of a task, steps of variable projection for all of them, and how many are evaluated
-OFFSPRING, SHORT, EVALUATED = 400, 5, 32
+OFFSPRING, SHORT, EVALUATED = 400, 5, 16
+#: random numbers that a child is made of: its parent, the term, the move, new material, and where it goes
+N_DRAWS = 10
 #: random trees that are drawn at the start, and used, terms of their sums, and steps of variable projection
 FIRST_DRAWN, FIRST_TREES, FIRST_TERMS, FIRST_STEPS = 48, 8, 4, 1
 #: depth of random trees
@@ -91,50 +94,51 @@ def offspring(
     n_tokens = len(source.op) - len(tokens)
     subtree_start = starts(token_arities(source.op[:n_tokens], source.primitives))
     start, size = source.start.tolist(), source.count.tolist()
-    first, n_terms = parents.first.tolist(), parents.n_terms.tolist()
+    first, n_terms, ranks = parents.first.tolist(), parents.n_terms.tolist(), scores.tolist()
 
     def whole(program: int) -> Segment:
         return start[program], size[program]
 
-    def material() -> Segment:
-        """A random tree, or a subtree of a parent."""
-        if rng.random() < RANDOM_TREE:
-            return whole(n_parent_terms + int(rng.integers(n_trees)))
-        parent = int(rng.integers(len(parents)))
-        return subtree(first[parent] + int(rng.integers(n_terms[parent])))
+    def material(u: Sequence[float]) -> Segment:
+        """A random tree, or a subtree of a parent, from four random numbers."""
+        if u[0] < RANDOM_TREE:
+            return whole(n_parent_terms + int(u[1] * n_trees))
+        parent = int(u[1] * len(first))
+        return subtree(first[parent] + int(u[2] * n_terms[parent]), u[3])
 
-    def subtree(program: int) -> Segment:
-        end = start[program] + int(rng.integers(size[program]))
+    def subtree(program: int, u: float) -> Segment:
+        end = start[program] + int(u * size[program])
         return subtree_start[end], end + 1 - subtree_start[end]
 
-    def child() -> list[list[Segment]]:
-        pair = rng.integers(len(parents), size=2)
-        parent = int(pair[int(np.argmin(scores[pair]))])
+    def child(u: Sequence[float]) -> list[list[Segment]]:
+        """A child from N_DRAWS random numbers."""
+        parent = min(int(u[0] * len(first)), int(u[1] * len(first)), key=ranks.__getitem__)
         terms = [[whole(first[parent] + i)] for i in range(n_terms[parent])]
-        i, move = int(rng.integers(len(terms))), rng.random()
+        i, move, new = int(u[2] * len(terms)), u[3], material(u[4:])
         if move < REMOVED and len(terms) > 1:
             del terms[i]
         elif move < ADDED:
-            terms.append([material()])
+            terms.append([new])
         elif move < COMBINED and binary:
-            operator = whole(n_parent_terms + n_trees + int(rng.integers(len(binary))))
-            pair_of_terms = [*terms[i], material()]
-            terms[i] = [*(pair_of_terms if rng.random() < 0.5 else pair_of_terms[::-1]), operator]
+            operator = whole(n_parent_terms + n_trees + int(u[8] * len(binary)))
+            terms[i] = [*((*terms[i], new) if u[9] < 0.5 else (new, *terms[i])), operator]
         else:
-            at, length = subtree(first[parent] + i)
+            at, length = subtree(first[parent] + i, u[8])
             begin, n = whole(first[parent] + i)
             after = at + length
-            terms[i] = [(begin, at - begin), material(), (after, begin + n - after)]
+            terms[i] = [(begin, at - begin), new, (after, begin + n - after)]
         return terms
 
-    return without_constant_terms(_joined(source, [child() for _ in range(count)]))
+    # Random numbers of all children at once: a call of the generator takes longer than the rest of a child.
+    draws = rng.random((count, N_DRAWS)).tolist()
+    return without_constant_terms(_joined(source, [child(u) for u in draws]))
 
 
 def _joined(source: Programs, children: Sequence[Sequence[Sequence[Segment]]]) -> SumBatch:
     """Sums from segments of tokens."""
     terms = [term for child in children for term in child]
     segments = np.array([segment for term in terms for segment in term], np.int64).reshape(-1, 2)
-    tokens = ranges(segments[:, 0], segments[:, 1])
+    tokens = ranges(*segments.T.copy())
     count = np.array([sum(length for _, length in term) for term in terms], np.int64)
     programs = replace(
         source, op=source.op[tokens], arg=source.arg[tokens], const=source.const[tokens],
