@@ -19,7 +19,16 @@ import pytest
 import fouriertree
 from fouriertree.engine.compiled import one_blas_thread
 from fouriertree.search import shared
-from fouriertree.search.executors import ProcessPool, Shared, TaskQueue, completed, ordered, process_pool
+from fouriertree.search.executors import (
+    MAX_BREAKS,
+    MAX_BREAKS_ALONE,
+    ProcessPool,
+    Shared,
+    TaskQueue,
+    completed,
+    ordered,
+    process_pool,
+)
 from fouriertree.testing.executors import CHECKS, blas_threads, inverse
 
 SOURCE = str(Path(fouriertree.__file__).parents[1])
@@ -109,10 +118,18 @@ def test_a_queue_survives_a_killed_worker(pool, tmp_path):
 
 @posix
 def test_a_task_that_always_kills_its_worker_is_an_error(pool, tmp_path):
-    with pytest.raises(BrokenExecutor, match="killed 3 times"):
+    with pytest.raises(BrokenExecutor, match="killed again and again in the same task"):
         list(ordered(kill_first_time, [(str(tmp_path / "kills"), 99)], pool))
-    assert (tmp_path / "kills").read_text() == "xxx"
+    assert (tmp_path / "kills").read_text() == "x" * (MAX_BREAKS + MAX_BREAKS_ALONE)
     assert list(ordered(inverse, [2], pool)) == [0.5]
+
+
+@posix
+def test_a_task_that_is_lost_often_runs_in_a_worker_of_its_own(pool, tmp_path):
+    items = [(None, 0), (str(tmp_path / "kills"), MAX_BREAKS), (None, 0)]
+    first, alone, last = ordered(kill_first_time, items, pool)
+    assert alone not in (first, last, os.getpid())
+    assert (tmp_path / "kills").read_text() == "x" * (MAX_BREAKS + 1)
 
 
 @posix

@@ -21,8 +21,8 @@ __all__ = ["ProcessPool", "Shared", "TaskQueue", "completed", "ordered", "proces
 T = TypeVar("T")
 R = TypeVar("R")
 
-#: a task may be lost so often, because a worker was killed
-MAX_BREAKS = 3
+#: how often a task may be lost because a worker was killed: in the shared pool, and then in a worker of its own
+MAX_BREAKS, MAX_BREAKS_ALONE = 2, 3
 
 
 class TaskQueue:
@@ -64,7 +64,7 @@ class TaskQueue:
         Raises
         ------
         BrokenExecutor
-            If a worker was killed three times during this task.
+            If this task was lost again and again because workers were killed, at last one that had no other task.
         ValueError
             If the function or the item cannot be pickled.
         """
@@ -139,19 +139,26 @@ class TaskQueue:
 
     def _recover(self, function: Callable[[T], R], number: int) -> None:
         """Submit again what has not started or was lost, in the order of the items."""
-        error = self._futures[number].exception()
-        assert error is not None
         self._losses[number] += 1
-        if self._losses[number] >= MAX_BREAKS:
-            # Not in this process: what kills a worker, such as a lack of memory, would kill it, too.
-            raise BrokenExecutor(
-                f"a worker process was killed {MAX_BREAKS} times in the same task, probably because the memory is used "
-                "up; use fewer workers (n_jobs), or fewer rows"
-            ) from error
         again = [n for n, future in sorted(self._futures.items()) if future.cancel() or _is_lost(future)]
-        for n in again:
-            del self._futures[n]
-        self._submit(function, again)
+        lost = {n: self._futures.pop(n) for n in again}
+        is_last = self._losses[number] >= MAX_BREAKS
+        self._submit(function, [n for n in again if not (is_last and n == number)])
+        if is_last:
+            is_local = isinstance(self._executor, ProcessPool)
+            # A killed worker takes the tasks of all others with it: only a worker of its own tells whose fault it is.
+            self._futures[number] = _alone(function, self._items[number]) if is_local else lost[number]
+            if _is_lost(self._futures[number]):
+                raise self._broken(number)
+
+    def _broken(self, number: int) -> BrokenExecutor:
+        # Not in this process: what kills a worker, such as a lack of memory, would kill it, too.
+        broken = BrokenExecutor(
+            "worker processes were killed again and again in the same task, probably because the memory is used up; "
+            "use fewer workers (n_jobs), or fewer rows"
+        )
+        broken.__cause__ = self._futures[number].exception()
+        return broken
 
     def _use_this_process(self, error: BrokenExecutor) -> None:
         self._executor = None
@@ -209,6 +216,20 @@ def _results(
         raise
     finally:
         queue.close()
+
+
+def _alone(function: Callable[[T], R], item: T) -> Future[Any]:
+    """A task that has ended in a worker that has no other one; lost if that was killed every time."""
+    for _ in range(MAX_BREAKS_ALONE):
+        pool = ProcessPool(1)
+        try:
+            future = pool.submit(_perform, Packed((function, item)))
+            wait_for(future)
+        finally:
+            pool.terminate()
+        if not _is_lost(future):
+            break
+    return future
 
 
 def _is_lost(future: Future[Any]) -> bool:
