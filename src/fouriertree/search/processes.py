@@ -7,6 +7,7 @@ import pickle
 import signal
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, wait
@@ -29,6 +30,8 @@ IDLE_SECONDS = 60.0
 PARENT_SECONDS = 1.0
 #: seconds between two looks whether Ctrl-C was pressed
 WAIT_SECONDS = 0.5
+#: seconds that the end of a program waits for a thread of a terminated pool at most
+EXIT_SECONDS = 5.0
 
 
 class ProcessPool(Executor):
@@ -110,6 +113,8 @@ class ProcessPool(Executor):
         with self._lock:
             workers, self._workers, self._last_answer = self._workers, None, -inf
         if workers is not None:
+            if (feeder := workers._call_queue._thread) is not None:
+                _feeders.add(feeder)
             workers.shutdown(wait=False, kill_workers=True)
 
     def _use_in_this_process(self) -> None:
@@ -225,11 +230,16 @@ def _terminate_at_exit(pool: ProcessPool) -> None:
 
 
 _started_pools: set[ProcessPool] = set()
+#: threads that send tasks to workers that were terminated
+_feeders: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 
 def _terminate_all() -> None:
     for pool in _started_pools:
         pool.terminate()
+    for feeder in list(_feeders):
+        # It frees the semaphores of its queue; if the program ended in the middle of that, one would be reported as leaked.
+        feeder.join(EXIT_SECONDS)
 
 
 def wait_for(future: Future[Any]) -> None:
