@@ -238,7 +238,7 @@ def _terminate_all() -> None:
     for pool in _started_pools:
         pool.terminate()
     for feeder in list(_feeders):
-        # It frees the semaphores of its queue; if the program ended in the middle of that, one would be reported as leaked.
+        # It frees the semaphores of its queue; one would be reported as leaked if the program ended in between.
         feeder.join(EXIT_SECONDS)
 
 
