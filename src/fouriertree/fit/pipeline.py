@@ -180,7 +180,7 @@ class FitPipeline:
         with ExitStack() as stack:
             if config.progress:
                 weight = float(np.sum(problem.space.samples()[-1][2]))
-                bar = ProgressBar(budget, getattr(search, "max_terms", None), weight)
+                bar = ProgressBar(budget, getattr(search, "share", None), weight)
                 observers.append(stack.enter_context(bar))
             try:
                 checkpoint = history.checkpointer(search, response, patience)

@@ -259,6 +259,10 @@ class FTG:
         nodes = self.generator.expected_size(problem.grammar) * len(state.projection.residual)
         return max(1, min(n, int(MAX_NODES_PER_CALL / nodes)))
 
+    def share(self, progress: Progress) -> float | None:
+        """The share of the elements that have been found; None without max_terms."""
+        return None if self.max_terms is None else progress.terms / self.max_terms
+
     def _limit(self, problem: Problem, terms: int) -> str | None:
         limits = [m for m in (self.max_terms, problem.space.dimension) if m is not None]
         return ALL_TERMS if limits and terms >= min(limits) else None

@@ -1,7 +1,7 @@
 """Observers of a run: the candidates so far, early stopping, a progress bar."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any, Self
 
@@ -122,16 +122,19 @@ class Patience:
 class ProgressBar:
     """An observer that draws a bar on stderr: how much of the budget is spent, terms and loss so far.
 
-    The loss is the mean over rows of total weight `weight`, as in the table.  Silent where stderr is no terminal.
+    The loss is the mean over rows of total weight `weight`, as in the table; `share` is the share of the search's own
+    limits that is used up.  Silent where stderr is no terminal.
     """
 
-    def __init__(self, budget: Budget, max_terms: int | None = None, weight: float = 1.0) -> None:
+    def __init__(
+        self, budget: Budget, share: Callable[[Progress], float | None] | None = None, weight: float = 1.0
+    ) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bar
 
         console = Console(stderr=True)
-        self.budget, self.max_terms, self.weight = budget, max_terms, weight
+        self.budget, self.share, self.weight = budget, share, weight
         self.bar = Bar(
             TextColumn("searching"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"),
             console=console, transient=True, disable=not console.is_terminal,
@@ -157,7 +160,9 @@ class ProgressBar:
     def spent(self, progress: Progress) -> float | None:
         """The share of the tightest limit that is used up, or None without limits."""
         budget, seconds = self.budget, time.monotonic() - self.started
-        used = (seconds, progress.traverses, progress.candidates, progress.terms)
-        limits = (budget.time_limit, budget.max_traverses, budget.max_candidates, self.max_terms)
+        used = (seconds, progress.traverses, progress.candidates)
+        limits = (budget.time_limit, budget.max_traverses, budget.max_candidates)
         shares = [amount / limit for amount, limit in zip(used, limits, strict=True) if limit]
+        if self.share is not None and (share := self.share(progress)) is not None:
+            shares.append(share)
         return min(1.0, max(shares)) if shares else None

@@ -59,7 +59,6 @@ class SearchData:
     y_scale: float
     screening: NDArray[np.intp]  #: rows for screening
     validation: Rows | None  #: in the same units
-    n_problem_features: int
 
     @property
     def n_rows(self) -> int:
@@ -197,7 +196,6 @@ def search_data(problem: Problem, seed: int, needed: Collection[int] = ()) -> Se
     return SearchData(
         np.ascontiguousarray(X[np.ix_(rows, features)] / scales), y[rows] / y_scale,
         weights[rows] / weights[rows].mean(), features, scales, y_scale, screening, validation,
-        problem.space.n_columns,
     )  # fmt: skip
 
 
