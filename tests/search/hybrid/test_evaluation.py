@@ -46,7 +46,7 @@ def context_of(y=law, n=80, n_validation=40, seed=0, weights=None, **options):
     target, w = y(X), np.ones(n + n_validation) if weights is None else weights
     validation = (X[n:], target[n:], w[n:]) if n_validation else None
     screening = np.arange(min(n, 30))
-    data = SearchData(X[:n], target[:n], w[:n], np.arange(2), np.ones(2), 1.0, screening, validation, 2)
+    data = SearchData(X[:n], target[:n], w[:n], np.arange(2), np.ones(2), 1.0, screening, validation)
     nesting = Nesting.of(options.pop("nesting", {}), PrimitiveSet.default())
     options = HybridOptions(**{"max_terms": 5, "max_complexity": 60, "nesting": nesting} | options)
     return SearchContext(options, data, Vocabulary(PrimitiveSet.default()), 0)
@@ -253,7 +253,7 @@ def test_screening_passes_on_the_shortest_descriptions_first(count):
     context, models = context_of(), drawn_models(8, 30)
     rows = context.data.screening
     X, y = context.data.X[rows], context.data.y[rows]
-    few = SearchData(X, y, np.ones(len(y)), np.arange(2), np.ones(2), 1.0, np.arange(len(y)), None, 2)
+    few = SearchData(X, y, np.ones(len(y)), np.arange(2), np.ones(2), 1.0, np.arange(len(y)), None)
 
     def length(model):
         loss = max(slow_fit(model, few)[1], EXACT)

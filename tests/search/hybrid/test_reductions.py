@@ -35,7 +35,7 @@ def data_of(X, y, weights=None):
     """The rows as a search has them, in units of their own."""
     weights, n = np.ones(len(y)) if weights is None else weights, len(y)
     columns, d = np.arange(X.shape[1]), X.shape[1]
-    return SearchData(X, y, weights, columns, np.ones(d), 1.0, np.arange(n), None, d)
+    return SearchData(X, y, weights, columns, np.ones(d), 1.0, np.arange(n), None)
 
 
 def problem_of(law, seed=0, n=240, low=0.5, high=3.0, weights=None):
