@@ -128,8 +128,10 @@ def leave_one_out_ratios(
         if not (used.any() and np.isfinite(residual).all()):
             return 1.0, 1.0
         scaled = (slopes[used] / norms[used, None]).T
-        directions, sizes, _ = np.linalg.svd(scaled, full_matrices=False)
-        directions = directions[:, sizes > JACOBIAN_RCOND * sizes.max()]
+        # The singular vectors by those of R: rows are many more than constants.
+        basis, triangle = np.linalg.qr(scaled)
+        rotation, sizes, _ = np.linalg.svd(triangle)
+        directions = basis @ rotation[:, sizes > JACOBIAN_RCOND * sizes.max()]
         left = 1.0 - np.sum(np.square(directions), axis=1)
         n, p = directions.shape
         if n <= p:

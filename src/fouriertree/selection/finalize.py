@@ -44,8 +44,8 @@ REWEIGHTED_LOSS_RATIO = 1.5
 POLE_ROWS = 20_000
 #: a form is decided by few rows if predictions of rows that were left out are so many times worse than expected
 LEAVE_ONE_OUT_RATIO = 5.0
-#: rows from which on this is tested, and at most
-LEAST_ROWS, MOST_ROWS = 20, 20_000
+#: rows from which on this is tested, rows at most, and constants at most: a sum of hundreds of terms would take seconds
+LEAST_ROWS, MOST_ROWS, MOST_CONSTANTS = 20, 20_000, 50
 
 
 def never() -> bool:
@@ -162,7 +162,8 @@ class Finalizer(Shared):
         """The loss of rows that are left out, and whether few rows decide."""
         objective = self.objective
         X, y, weights = objective.data.without_repetitions
-        if not objective.loss.squared or not LEAST_ROWS <= len(y) <= MOST_ROWS or loss <= objective.exact:
+        tested = LEAST_ROWS <= len(y) <= MOST_ROWS and len(final.constants) <= MOST_CONSTANTS
+        if not objective.loss.squared or not tested or loss <= objective.exact:
             return loss, False
         ratio, relative = leave_one_out_ratios(final, X, y, weights)
         return ratio * loss, relative > LEAVE_ONE_OUT_RATIO
