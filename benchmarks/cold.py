@@ -19,7 +19,7 @@ from statistics import median
 from fouriertree.experiments.bars import Bar, report
 
 ROOT = Path(__file__).resolve().parents[1]
-RUNS = 5
+RUNS = 15
 
 LIBRARIES = "import numba, sklearn.base"
 IMPORT = "from fouriertree import SymbolicRegressor"
