@@ -78,7 +78,8 @@ def test_the_slope_is_that_of_finite_differences(transform, seed):
 def test_a_small_error_of_the_transformed_target_weighs_like_the_error_of_the_target(transform, seed, sign):
     rng = np.random.default_rng(seed)
     t, weights = sign * rng.uniform(1.0, 1.5, 50), rng.uniform(0.5, 2.0, 50)
-    moved = t * (1.0 + 1e-7 * rng.standard_normal(50))
+    # Steps of about one size: one far smaller than the others would be lost in rounding.
+    moved = t * (1.0 + 1e-6 * rng.uniform(0.5, 1.0, 50) * rng.choice([-1.0, 1.0], 50))
     z, new_weights = transform.apply(t, weights)
     moved_z = transform.apply(moved, weights)[0]
     np.testing.assert_allclose(new_weights * (moved_z - z) ** 2, weights * (moved - t) ** 2, rtol=1e-4)
