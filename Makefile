@@ -13,7 +13,7 @@ FUZZ_STAMP := .venv/.installed-fuzz
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow lint format docs docs-serve notebooks bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-limits bench-kills bench-jobs bench-profile bench-choice bench-cold bench-peers soak clean fuzz
+.PHONY: help install run test test-slow test-random lint format docs docs-serve notebooks bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-limits bench-kills bench-jobs bench-profile bench-choice bench-cold bench-peers soak clean fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,9 @@ test: $(TEST_STAMP) ## check everything: style, types, layers, tests, doctests
 
 test-slow: $(TEST_STAMP) $(DOCS_STAMP) ## run the tests marked slow
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=10 -m slow
+
+test-random: $(TEST_STAMP) ## run the tests with other random examples than `make test`
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --hypothesis-profile=random
 
 lint: $(TEST_STAMP) ## check style, types and import layers
 	@$(BIN)/ruff check .
