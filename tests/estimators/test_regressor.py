@@ -270,6 +270,7 @@ def test_an_interrupt_at_any_moment_of_the_hybrid_leaves_a_fitted_model(noisy, m
         return step(self, problem, state, budget)
 
     monkeypatch.setattr(Hybrid, "init" if when == "init" else "step", init if when == "init" else step)
+    y = y + 3.0 * X[:, 0]
     model = SymbolicRegressor(loss=loss, random_state=0).fit(X, y)
     assert model.stop_reason_ == "interrupted"
     assert len(model.equations_) > 1 or when != 10

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fouriertree.criteria import shapes
 from fouriertree.criteria.losses import Objective
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import ADD, CONST, MUL, NEG, SUB, VAR
@@ -38,6 +39,8 @@ PI_NATS = 1.5
 NOISY, NOISY_WEIGHT = 0.02, 0.25
 #: with fewer rows, a rounded constant has the code length of a fitted one
 FEW_ROWS = 20
+#: rows up to which a textbook shape is coded by its number alone; of many rows, other forms can be told from shapes
+FEW_ROWS_FOR_SHAPES = 60
 #: rows that count at most: a longer equation must also be worth reading
 MOST_ROWS = 10_000
 
@@ -155,11 +158,9 @@ def approximate_length(n_rows: int, loss: Any, complexity: Any) -> Any:
 def description_length(model: Model, complexity: int, loss: float, objective: Objective) -> float:
     """½·n·log(r) + Σ constants + 1.75·complexity in nats, up to a constant, with r the unexplained share.
 
-    A fitted constant is coded as precisely as the data determine it, ½·log(n) + 0.35·log(1/r); a short one has a
-    shorter code.  Scaled features, and the intercept, have shorter codes than other terms, see `feature_code_length`.
-    The first part is n·log(r) for absolute errors, and n·loss for log-odds.  Infinite where there are as many constants
-    as rows, since they interpolate.
-    """
+      A fitted constant is coded as precisely as the data determine it, ½·log(n) + 0.35·log(1/r); a short one has a
+      shorter code.  Scaled features, and the intercept, have shorter codes than other terms, see `feature_code_length`.
+    XX"""
     data, kind = objective.data, objective.loss
     n = min(data.n_rows, MOST_ROWS)
     tiny = max(objective.exact, np.finfo(float).tiny)
@@ -173,10 +174,17 @@ def description_length(model: Model, complexity: int, loss: float, objective: Ob
     lengths, n_features = _linear_terms(model, fitted, decimals)
     feature_length = feature_code_length(n, explained)
     saved = sum(max(0.0, length - feature_length) for length in lengths)
-    form = sum(constants) + NATS_PER_COMPLEXITY * complexity
-    form -= max(0.0, saved - subset_code_length(n_features, data.n_features))
-    if n_features and len(lengths) == model.n_terms:
-        form += LINEAR_MODEL_NATS
+    structure = NATS_PER_COMPLEXITY * complexity
+    form = sum(constants) + structure
+    if data.n_features > 1:
+        # Of a single feature, a straight line is one shape among others.
+        form -= max(0.0, saved - subset_code_length(n_features, data.n_features))
+        if n_features and len(lengths) == model.n_terms:
+            form += LINEAR_MODEL_NATS
+    textbook = shapes.code_length(data.n_features)
+    if textbook < structure and shapes.is_textbook(model):
+        textbook += (structure - textbook) * max(0.0, 1.0 - FEW_ROWS_FOR_SHAPES / n)
+        form = min(form, sum(constants) + textbook)
     if kind.logistic:
         # The mean loss of log-odds is in nats already.
         return float(n * (loss - baseline) + form)

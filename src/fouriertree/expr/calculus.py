@@ -91,6 +91,21 @@ def differentiate(expression: Expression, column: int) -> Expression:
     return fold(expression, leaf, chain_rule)[1]
 
 
+def derivative_by_constant(expression: Expression, i: int) -> Expression:
+    """The partial derivative by the constant at token i.
+
+    >>> from fouriertree.expr.parse import parse
+    >>> derivative_by_constant(parse("sin(2*x0)"), 0)
+    Expression('cos(2.0*x0)*x0')
+    """
+    column = 1 + max(expression.columns, default=-1)
+    value = float(expression.const[i])
+    slope = differentiate(expression.replace(i, Expression.variable(column)), column)
+    for k in np.flatnonzero((slope.op == VAR) & (slope.arg == column)).tolist():
+        slope = slope.replace(k, Expression.constant(value))
+    return slope
+
+
 @lru_cache(maxsize=256)
 def _partial(row: Primitive, k: int, known: PrimitiveSet) -> Expression:
     """The derivative by argument k as an expression of a and b: the value v is replaced by the operator itself."""

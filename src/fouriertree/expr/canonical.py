@@ -280,6 +280,8 @@ def _operators(piece: Piece) -> Codes:
 def _default_codes(codes: Codes) -> Codes:
     """The operators of an expression, and those that its canonical form may use."""
     found = codes | {op.ADD, op.SUB, op.MUL, op.NEG}
+    if {op.EXP, op.LOG} <= codes:
+        found |= {op.POW}  # exp(c·log(x)) is x^c
     if codes & {op.DIV, op.INV, op.POW}:
         found |= {op.DIV}
     return found | {op.SQUARE, op.CUBE, op.SQRT} if op.POW in codes else found

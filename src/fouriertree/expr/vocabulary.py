@@ -12,11 +12,25 @@ from fouriertree.expr.primitives import PrimitiveSet
 ONE = Expression.constant(1.0)
 #: integer and half-integer powers up to this are written as products
 LARGEST_POWER = 12.0
+_DEFAULT = PrimitiveSet.default().names
 _PROTECTED = {row.protects: row.name for row in CATALOGUE.values() if row.protects}
 
 
 class NotAllowedError(ValueError):
     """An operator is needed that is not allowed."""
+
+
+def with_powers(primitives: PrimitiveSet) -> PrimitiveSet:
+    """The operators; the default ones include x^c with a constant exponent c.
+
+    Otherwise x^c is exp(c·log(x)), where these are allowed.
+
+    >>> "pow" in with_powers(PrimitiveSet.default()), "pow" in with_powers(PrimitiveSet(["mul", "exp", "log"]))
+    (True, False)
+    """
+    if "pow" in primitives or not all(name in primitives for name in _DEFAULT):
+        return primitives
+    return primitives.union(PrimitiveSet(["pow"]))
 
 
 @dataclass(frozen=True)
@@ -54,12 +68,17 @@ class Vocabulary:
             return self.divides and self.can_raise(-power)
         halves = 2.0 * power
         if halves == int(halves) and power <= LARGEST_POWER:
-            return "mul" in self and (power == int(power) or "sqrt" in self or self._general)
-        return self._general
+            return "mul" in self and (power == int(power) or "sqrt" in self or self.has_powers)
+        return self.has_powers
 
     @cached_property
-    def _general(self) -> bool:
-        return "pow" in self or ("exp" in self and "log" in self and "mul" in self)
+    def has_powers(self) -> bool:
+        """Whether x^c can be written for every c, with one operator or with three."""
+        return self._has_pow or ("exp" in self and "log" in self and "mul" in self)
+
+    @cached_property
+    def _has_pow(self) -> bool:
+        return "pow" in with_powers(self.primitives)
 
     def power(self, base: Expression, power: float) -> Expression:
         """base^power, as short as the operators allow."""
@@ -73,8 +92,12 @@ class Vocabulary:
         if 2.0 * power == int(2.0 * power) and power <= LARGEST_POWER and "sqrt" in self:
             root = self.apply("sqrt", base)
             return root if whole == 0 else self.apply("mul", self._whole_power(base, whole), root)
-        if "pow" in self:
-            return self.apply("pow", base, Expression.constant(power))
+        return self.apply_power(base, power)
+
+    def apply_power(self, base: Expression, power: float) -> Expression:
+        """base^power with a constant, which can be fitted."""
+        if self._has_pow:
+            return Expression.apply(CATALOGUE["pow"], base, Expression.constant(power))
         return self.apply("exp", self.apply("mul", Expression.constant(power), self.apply("log", base)))
 
     def _whole_power(self, base: Expression, power: int) -> Expression:

@@ -18,6 +18,7 @@ from fouriertree.data.checks import nth_seed, whole_limit
 from fouriertree.engine import CompiledEngine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
+from fouriertree.expr.vocabulary import with_powers
 from fouriertree.fit.config import FitConfig
 from fouriertree.fit.stopping import INTERRUPTED, Stop
 from fouriertree.problems import Problem
@@ -29,6 +30,7 @@ from fouriertree.search.observers import CandidateCollector, Patience, ProgressB
 from fouriertree.selection.finalize import Deadline, Equation, Finalizer, finalized
 from fouriertree.selection.linear_baseline import compared_with_linear, full_linear_model, linear_models
 from fouriertree.selection.table import EquationTable, make_table, max_terms_for
+from fouriertree.selection.textbook import FEW_ROWS, textbook_models
 from fouriertree.tolerances import EXACT_SQUARES
 
 Floats = NDArray[np.float64]
@@ -227,10 +229,16 @@ class FitPipeline:
         linear = self._linear_models(objective) if config.search is None and candidates else []
         constant = Candidate((objective.constant,), (Expression.constant(1.0),))
         equations = self._finalized([constant, *candidates], objective)
+        textbook = self._textbook_models(objective) if config.search is None and candidates else []
+        if objective.data.n_rows <= FEW_ROWS:
+            equations += textbook
         if linear and (full := full_linear_model(objective)) is not None:
-            equations, linear = compared_with_linear(equations, full), compared_with_linear(linear, full)
+            equations, linear, textbook = (
+                compared_with_linear(some, full) for some in (equations, linear, textbook)
+            )
         within = self._within_limits(equations) or equations
-        return make_table(within, objective, overall, self._within_limits(linear), config.model_selection)
+        others = self._within_limits(linear), self._within_limits(textbook)
+        return make_table(within, objective, overall, *others, config.model_selection)
 
     def _linear_models(self, objective: Objective) -> list[Equation]:
         """Linear models with as many features as the limits allow."""
@@ -240,6 +248,14 @@ class FitPipeline:
         most = 1 + (config.max_size - 1) // SCALED_FEATURE if config.max_terms is None else config.max_terms
         candidates = linear_models(objective.data, min(most, max_terms_for(n)))
         return self._finalized(candidates, objective, snap=False)
+
+    def _textbook_models(self, objective: Objective) -> list[Equation]:
+        """Textbook shapes of single features."""
+        if not objective.loss.squared or self._seconds_late > GRACE:
+            return []
+        # Few rows do not tell a short constant from a fitted one.
+        snap = objective.data.n_rows > FEW_ROWS
+        return self._finalized(textbook_models(objective.data, self.config.primitives), objective, snap)
 
     def _within_limits(self, equations: Sequence[Equation]) -> list[Equation]:
         """Those within `max_size` and `max_terms`: a product that a search counts as one term may expand into a sum."""
@@ -258,7 +274,13 @@ class FitPipeline:
         # A task in another process has a deadline, because it cannot be asked to stop.
         out_of_time = (lambda: self._seconds_late > GRACE) if executor is None else Deadline(self._deadline)
         finalizer = Finalizer(
-            replace(objective), config.primitives, config.complexity, config.names, out_of_time
+            replace(objective),
+            with_powers(config.primitives),
+            config.complexity,
+            config.names,
+            out_of_time,
+            # Terms of FTG and GP often cancel: they are sums as published.
+            checked=config.search is None,
         )
         equations: list[Equation | None] = []
         jobs = [(finalizer, candidate, snap) for candidate in candidates]

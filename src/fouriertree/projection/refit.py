@@ -85,15 +85,22 @@ class ConstantFit:
     @cached_property
     def errors(self) -> Floats:
         """Standard errors of the free constants: (p,)."""
-        residual, slopes = self.values
-        if not np.isfinite(slopes).all():
-            return np.full(len(slopes), np.inf)
-        degrees_of_freedom = max(1, len(self.y) - len(slopes))
-        variance = max(float(residual @ residual), EXACT_SQUARES * self.length2) / degrees_of_freedom
-        norms = np.linalg.norm(slopes, axis=1)
-        norms[norms == 0.0] = np.inf
-        inverse = np.linalg.pinv((slopes / norms[:, None]) @ (slopes / norms[:, None]).T, rcond=GRAM_RCOND)
-        return np.asarray(np.sqrt(np.maximum(variance * np.diag(inverse), 0.0)) / norms)
+        return standard_errors(*self.values, EXACT_SQUARES * self.length2)
+
+
+def standard_errors(residual: Floats, slopes: Floats, least: float = 0.0) -> Floats:
+    """Standard errors of p fitted constants from residuals (n,) and derivatives (p, n), both times the root weights.
+
+    The sum of squared residuals counts as `least` at least.
+    """
+    if not np.isfinite(slopes).all():
+        return np.full(len(slopes), np.inf)
+    degrees_of_freedom = max(1, slopes.shape[1] - len(slopes))
+    variance = max(float(residual @ residual), least) / degrees_of_freedom
+    norms = np.linalg.norm(slopes, axis=1)
+    norms[norms == 0.0] = np.inf
+    inverse = np.linalg.pinv((slopes / norms[:, None]) @ (slopes / norms[:, None]).T, rcond=GRAM_RCOND)
+    return np.asarray(np.sqrt(np.maximum(variance * np.diag(inverse), 0.0)) / norms)
 
 
 def _solve(slopes: Floats, residual: Floats) -> Floats | None:

@@ -26,12 +26,20 @@ from fouriertree.projection.refit import (
     refit_constants,
 )
 from fouriertree.search.executors import Shared
+from fouriertree.selection.identifiability import (
+    has_cancelling_terms,
+    has_undersampled_wave,
+    has_undetermined_coefficient,
+    has_wave,
+)
 from fouriertree.tolerances import EXACT_SQUARES, ROUNDING
 
 Floats = NDArray[np.float64]
 
-#: nats that snapped constants may add to the description length altogether
+#: nats that snapped constants may add to the description of the errors altogether
 SNAPPING_NATS = 5.0
+#: the loss may grow by this share of itself, or of the variance, by snapped constants
+SNAPPING_SHARE, SNAPPING_SHARE_OF_VARIANCE = 0.01, 1e-5
 #: standard errors that a constant may be moved by, or relative amount where the fit is exact
 STANDARD_ERRORS, EXACT_MOVE = 4.0, 1e-7
 #: rows that snapping is tried on
@@ -67,6 +75,9 @@ class Equation:
     #: squared error of predictions of rows that are left out; the loss where that is not estimated
     left_out_loss: float = 0.0
     few_rows_decide: bool = False  #: predictions of rows that are left out are far worse than expected
+    not_identifiable: bool = False  #: the rows do not determine its terms, see `selection.identifiability`
+    periodic: bool = False  #: it has a wave
+    expected_ratio: float = 1.0  #: of the expected loss on new rows to the loss
     worse_than_linear: bool = False  #: the full linear model is expected to predict better
     #: chosen although another description is shorter, which is worse than the linear model
     preferred: bool = False
@@ -75,6 +86,11 @@ class Equation:
     def n_parameters(self) -> int:
         """The number of fitted constants, those that were snapped included."""
         return len(code_lengths.fitted_constants(self.model.expression))
+
+    @property
+    def expected_loss(self) -> float:
+        """The expected loss on new rows."""
+        return self.expected_ratio * self.loss
 
 
 @dataclass(frozen=True)
@@ -96,6 +112,9 @@ class Finalizer(Shared):
     complexity: Complexity
     names: tuple[str, ...] | None = None
     out_of_time: Callable[[], bool] = never
+    checked: bool = (
+        True  #: whether the rows determine the terms, and how the loss on new rows compares, is tested
+    )
 
     def __call__(self, candidate: Candidate, snap: bool = True) -> Equation | None:
         """The equation, with constants that fit all rows best; None if it is not finite on all of them."""
@@ -156,7 +175,33 @@ class Finalizer(Shared):
             may_have_pole(final, data.X[:: 1 + data.n_rows // POLE_ROWS]),
             errors,
             *self._left_out(final, objective.mean_loss(after)),
+            not_identifiable=self.checked and self._is_not_identifiable(model, objective.mean_loss(after)),
+            periodic=has_wave(model),
+            expected_ratio=self._expected_ratio(model, objective.mean_loss(after)) if self.checked else 1.0,
         )
+
+    def _is_not_identifiable(self, model: Model, loss: float) -> bool:
+        objective = self.objective
+        X, y, weights = objective.data.without_repetitions
+        tested = len(y) <= MOST_ROWS and len(model.expression.constants) <= MOST_CONSTANTS
+        if not objective.loss.squared or not tested or loss <= objective.exact:
+            return False
+        return (
+            has_undersampled_wave(model, X)
+            or has_cancelling_terms(model, X)
+            or has_undetermined_coefficient(model, X, y, weights)
+        )
+
+    def _expected_ratio(self, model: Model, loss: float) -> float:
+        """(n + p)/(n − p) for p parameters fitted to n rows: Akaike's final prediction error.
+
+        Infinite for more parameters than a third of the rows, unless there are three of them at most, or the equation
+        is exact and does not interpolate.
+        """
+        n, p = self.objective.data.n_rows, len(code_lengths.fitted_constants(model.expression))
+        if loss <= self.objective.exact and p < n - 1:
+            return 1.0
+        return (n + p) / (n - p) if p <= max(3, n // 3) and p < n else np.inf
 
     def _left_out(self, final: Expression, loss: float) -> tuple[float, bool]:
         """The loss of rows that are left out, and whether few rows decide."""
@@ -172,7 +217,9 @@ class Finalizer(Shared):
 def finalized(job: tuple[Finalizer, Candidate, bool]) -> Equation | None:
     """The equation of a candidate, as a task."""
     finalizer, candidate, snap = job
-    return finalizer(candidate, snap)
+    # Values that are not finite are left out wherever they occur.
+    with np.errstate(all="ignore"):
+        return finalizer(candidate, snap)
 
 
 def refitted(
@@ -260,6 +307,7 @@ def _snapped(
             return start
         variance = float(np.sum(np.square(roots * (y - np.average(y, weights=roots**2))))) or 1.0
         unexplained = loss * length2 / variance
+        most = loss + max(SNAPPING_SHARE * loss, SNAPPING_SHARE_OF_VARIANCE * variance / length2)
         weight = 1.0 if unexplained <= code_lengths.NOISY else code_lengths.NOISY_WEIGHT
         explained = max(0.0, -log(max(unexplained, EXACT_SQUARES)))
         fitted = code_lengths.constant_code_length(len(y), explained)
@@ -275,7 +323,9 @@ def _snapped(
             tried.add(i)
             new, new_loss = fit.with_fixed(i, short.value).refitted()
             # The weight is about short constants; a term that is dropped saves all of its length.
-            if _length_of_errors(len(y), loss, new_loss) < (weight * saving if short.value else saving):
+            worth = weight * saving if short.value else saving
+            small = not short.value or new_loss <= most
+            if small and _length_of_errors(len(y), loss, new_loss) < worth:
                 fit, loss = new, new_loss
                 options = _options(fit, loss, fitted, zero)
     return fit

@@ -39,22 +39,28 @@ def make_table(
     fitted: Objective,
     overall: Objective,
     linear: Sequence[Equation] = (),
+    textbook: Sequence[Equation] = (),
     selection: str = "mdl",
 ) -> EquationTable:
     """The Pareto front of equations that were fitted with one objective, with their losses by the `overall` one.
 
-    Of the linear models, the one with the shortest description is added if that is the shortest of all.  Where the
-    shortest one is worse than the full linear model, the best linear model that is not is added, and preferred.
+    Of the textbook shapes, and of the linear models, the one with the shortest description is added if that is the
+    shortest of all.  Where the shortest one is worse than the full linear model, the best linear model that is not is
+    added, and preferred.
     """
-    kept = front_of(equations, fitted)
+    kept, textbook = front_of(equations, fitted), front_of(textbook, fitted)
+    linear = determined(linear)
     if overall is not fitted:
-        kept, linear = front_of(evaluated_on(overall, kept), overall), evaluated_on(overall, linear)
+        kept = front_of(evaluated_on(overall, kept), overall)
+        linear, textbook = evaluated_on(overall, linear), evaluated_on(overall, textbook)
 
     def length(equation: Equation) -> float:
         return description_length(equation.model, equation.complexity, equation.loss, overall)
 
     if kept:
         linear = [e for e in linear if not e.few_rows_decide or e.left_out_loss < kept[0].left_out_loss]
+    if textbook and kept and length(shape := min(textbook, key=length)) < min(map(length, kept)):
+        kept = with_equation(kept, shape)
     if linear and kept:
         best = min(kept, key=length)
         as_good = [model for model in linear if not model.worse_than_linear] if best.worse_than_linear else []
@@ -85,6 +91,11 @@ def with_equation(kept: Sequence[Equation], added: Equation) -> list[Equation]:
     return [*simpler, added, *better]
 
 
+def determined(equations: Sequence[Equation]) -> list[Equation]:
+    """Those whose terms the rows determine."""
+    return [equation for equation in equations if not equation.not_identifiable]
+
+
 def evaluated_on(objective: Objective, equations: Sequence[Equation]) -> list[Equation]:
     """The same equations with their losses by another objective, without those that are not finite there."""
     predicted = objective.values([equation.model.expression for equation in equations])
@@ -98,8 +109,8 @@ def evaluated_on(objective: Objective, equations: Sequence[Equation]) -> list[Eq
 def front_of(equations: Sequence[Equation], objective: Objective) -> list[Equation]:
     """The Pareto front, without equations that a simpler one beats significantly on the validation set.
 
-    Equations that few rows decide have to be better for rows that are left out, too: a function that is large on one
-    row fits any outlier.
+    The expected loss on new rows has to be smaller, too, so that the front of few rows is short.  Equations that few
+    rows decide have to be better for rows that are left out: a function that is large on one row fits any outlier.
     """
     exact, tolerance = objective.exact, validation_tolerance(objective)
 
@@ -107,7 +118,11 @@ def front_of(equations: Sequence[Equation], objective: Objective) -> list[Equati
         # Two forms of one function differ in rounding, which depends on the order of the rows.
         if not equation.loss < (1.0 - ROUNDING) * simpler.loss or simpler.loss <= exact:
             return False
+        if not equation.expected_loss < simpler.expected_loss:
+            return False
         if equation.few_rows_decide and not equation.left_out_loss < simpler.left_out_loss:
+            return False
+        if equation.periodic and not simpler.periodic and not predicts_better(equation, simpler):
             return False
         if equation.may_have_pole:
             # Beside a pole, one row that was fitted proves nothing; rows of the validation set can.
@@ -117,7 +132,14 @@ def front_of(equations: Sequence[Equation], objective: Objective) -> list[Equati
             )
         return not equation.validation_loss > tolerance * simpler.validation_loss
 
-    return pareto_front(equations, lambda e: e.complexity, lambda e: e.loss, improves)
+    return pareto_front(determined(equations), lambda e: e.complexity, lambda e: e.loss, improves)
+
+
+def predicts_better(equation: Equation, other: Equation) -> bool:
+    """Whether the validation loss is smaller by more than the standard error of the difference; True without one."""
+    differences = np.square(other.validation_errors) - np.square(equation.validation_errors)
+    m = len(differences)
+    return m < 2 or bool(differences.mean() > differences.std(ddof=1) / np.sqrt(m))
 
 
 def validation_tolerance(objective: Objective) -> float:

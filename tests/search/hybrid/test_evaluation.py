@@ -25,7 +25,6 @@ from fouriertree.search.hybrid.evaluation import (
     Fronts,
     evaluate,
     screened,
-    without_nearly_linear,
 )
 from fouriertree.search.hybrid.scheduler import HybridState
 from fouriertree.search.hybrid.search import _with_candidate
@@ -314,29 +313,7 @@ def test_of_two_laws_the_simpler_one_joins_the_front(order):
     assert simple in [entry.candidate.expressions for entry in state.training.front().values()]
 
 
-# Nearly linear functions ------------------------------------------------------------------------------------
-X = np.random.default_rng(0).uniform(-1.0, 2.0, (40, 2))
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["1e4*sin(1e-4*x0)*x1", "3e6*log(2e6 + x0*x1) + sin(x0)", "tanh(1e-3*x0)/sqrt(1e6 + x1)", "exp(1e-4*x0)"],
-)
-def test_a_nearly_linear_function_becomes_a_linear_one_with_the_same_values(text):
-    whole = parse(text)
-    found = without_nearly_linear([1.0], [whole], X)
-    assert not any(name in " ".join(map(str, found)) for name in ("log", "tanh", "exp", "sin(1", "sin(0"))
-    y, columns = whole.evaluate(X), design((*found, parse("1")), X)
-    assert np.abs(columns @ np.linalg.lstsq(columns, y, rcond=None)[0] - y).max() < 1e-3 * np.ptp(y)
-
-
-@pytest.mark.parametrize(
-    "text", ["sin(x0)", "exp(x0*x1)", "x0^2 + x1", "cos(1e-4*x0)", "3*x0", "1/x0", "sqrt(x0)"]
-)
-def test_other_functions_stay(text):
-    assert without_nearly_linear([1.0], [parse(text)], X) is None
-
-
+# Simpler forms -----------------------------------------------------------------------------------------------
 def test_an_exact_sum_of_nearly_linear_functions_is_also_tried_without_them():
     context = context_of(lambda X: 3.0 * X[:, 0] * X[:, 1] + 1.0)
     models = [found.terms for found in found_in(context, terms("1", "x1*sin(1e-4*x0)"))]

@@ -29,7 +29,8 @@ def drawn_factors(rng, n_variables, n_rows):
     forms = np.repeat(np.arange(len(sizes)), [size for _, size in sizes])
     values = rng.normal(size=(len(forms), n_rows)).astype(np.float32)
     complexities = rng.integers(1, 6, len(sizes)).astype(np.float32)[forms]
-    return Factors(values, variables, forms, complexities, np.arange(len(forms)))
+    rare = rng.random(len(sizes))[forms] < 0.2
+    return Factors(values, variables, forms, complexities, np.arange(len(forms)), rare)
 
 
 def drawn_screen(rng, n_rows, n_terms):
@@ -110,7 +111,8 @@ def test_of_many_variables_those_of_the_best_products_enter_products_of_three(mo
     rng = np.random.default_rng(1)
     n = 400
     values = rng.normal(size=(6, n)).astype(np.float32)
-    factors = Factors(values, np.arange(6), np.arange(6), np.ones(6, np.float32), np.arange(6))
+    numbers = np.arange(6)
+    factors = Factors(values, numbers, numbers, np.ones(6, np.float32), numbers, np.zeros(6, np.bool_))
     y = values[1] * values[3] * values[4] + 0.5 * (values[1] + values[3] + values[4])
     ones = np.ones(n, np.float32)
     screen = Screen(y / np.linalg.norm(y), np.empty((0, n), np.float32), ones, 1.0, 0.0)
@@ -137,7 +139,7 @@ def test_factors_are_those_of_the_scaled_variables(scale):
 def test_factors_use_no_operator_that_was_not_asked_for():
     V = np.random.default_rng(2).uniform(-1.0, 2.0, (2, 50))
     made = separable.factors(V, Vocabulary(PrimitiveSet(["add", "mul", "sin"])), 1, 1000)
-    assert {f.name for f, _ in made} == {"", "sin", "shift"}
+    assert {f.name for f, _ in made} == {"", "sin", "sinphase", "shift"}
     assert all(p in {0.0, 1.0, 2.0, 3.0, 4.0} for f, _ in made for p in f.powers)
 
 
@@ -152,9 +154,10 @@ def test_extensions_are_sums_of_products_of_functions_of_one_variable_each(name)
     assert found
     assert found == sorted(found, key=lambda s: s.length(*made.ranking))
     assert made.ranking == (120, SPECS[name].noise_floor)
-    best = min(found, key=lambda s: s.length(120))
-    assert best.loss < 1e-20
-    assert best.form == SumBatch.pack([(parse("x0*exp(-0.7*x1)"), parse("sin(2*x0)"))]).shapes[0]
+    assert min(s.loss for s in found) < 1e-20
+    if made.spec.max_factors == 2:
+        best = min(found, key=lambda s: s.length(120))
+        assert best.form == SumBatch.pack([(parse("x0*exp(-0.7*x1)"), parse("sin(2*x0)"))]).shapes[0]
 
 
 LAWS = {
@@ -210,8 +213,9 @@ def test_products_of_three_have_rising_and_falling_exponentials():
     forms = np.array([numbers.setdefault(f.form, len(numbers)) for f, _ in made])
     n = len(made)
     coarse = Factors(
-        np.ones((n, 2), np.float32), np.zeros(n, int), forms, np.ones(n, np.float32), np.arange(n)
-    ).coarse()
+        np.ones((n, 2), np.float32), np.zeros(n, int), forms, np.ones(n, np.float32), np.arange(n),
+        np.zeros(n, np.bool_),
+    ).coarse()  # fmt: skip
     for name in ("exp", "shift"):
         signs = {np.sign(made[i][0].constant) for i in coarse.numbers if made[i][0].name == name}
         assert signs == {-1.0, 1.0}

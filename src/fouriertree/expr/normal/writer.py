@@ -95,9 +95,9 @@ class Writer:
 
     def _terms(self, total: Sum) -> list[Monomial]:
         """Terms as they are written: grouped by the size of the coefficient, and the constant last."""
-        sizes = [abs(term[0]) for key, term in total.items() if key]
+        sizes = [abs(term[0]) for term in total.values()]
         terms = list(total.values()) if len(set(sizes)) == len(sizes) else self._grouped(total)
-        if () in total:
+        if () in total and total[()] in terms:
             terms.remove(total[()])
             terms.append(total[()])
         # Without subtraction, a minus sign is moved to where it adds no token.
@@ -106,15 +106,17 @@ class Writer:
         return terms
 
     def _grouped(self, total: Sum) -> list[Monomial]:
-        """2·a + 2·b as 2·(a + b)."""
+        """2·a + 2·b as 2·(a + b), and 2 - 2·a as 2·(1 - a): a constant is not fitted twice."""
         groups: dict[float, list[Factors]] = {}
         for key, term in total.items():
-            if key:
-                groups.setdefault(abs(term[0]), []).append(key)
+            groups.setdefault(abs(term[0]), []).append(key)
+        for keys in groups.values():
+            if () in keys and (len(keys) != 2 or sum(total[key][0] for key in keys) != 0.0):
+                keys.remove(())
         terms: list[Monomial] = []
         for key, term in total.items():
-            together = groups.get(abs(term[0]), [])
-            if not key or len(together) < 2 or abs(term[0]) == 1.0:
+            together = groups[abs(term[0])]
+            if key not in together or len(together) < 2 or abs(term[0]) == 1.0:
                 terms.append(term)
             elif key == together[0]:
                 size, bare = factored({k: total[k] for k in together})

@@ -67,6 +67,7 @@ class DictionarySpec:
     steps: int = 2  #: of a beam in later tasks: a step with a large dictionary takes longer
     linear_starts: bool = False  #: a beam also starts from a constant and one variable
     max_factors: int = 0  #: functions of one variable each, of which products of so many are screened
+    rare_factors: bool = False  #: those that laws seldom have, too
     noise_floor: float = 0.0  #: added to all losses, relative to the target, when sums are ranked
 
 
@@ -75,8 +76,6 @@ class DictionarySpec:
 SEPARABLE = {
     "pairs of factors": (2, 1e-2), "factors at 1e-4": (3, 1e-4), "factors at 1e-2": (3, 1e-2), "factors": (3, 0.0)
 }  # fmt: skip
-#: with fewer than three variables it equals "pairs of factors"
-SAME_FOR_FEW = "factors at 1e-2"
 SPECS = {
     spec.name: spec
     for spec in (
@@ -111,6 +110,7 @@ SPECS = {
                 first_steps=4 if most == 2 else 2,
                 steps=4 - most,
                 max_factors=most,
+                rare_factors=most > 2,
                 noise_floor=floor,
             )
             for name, (most, floor) in SEPARABLE.items()

@@ -12,23 +12,18 @@ from fouriertree.criteria.archive import KEPT, NEAR, FrontLosses
 from fouriertree.criteria.code_lengths import approximate_length
 from fouriertree.criteria.poles import POLE_LOSS_RATIO, may_have_pole
 from fouriertree.expr import Expression
-from fouriertree.expr.canonical import canonical, split_number
-from fouriertree.expr.opcodes import CONST, VAR
-from fouriertree.expr.simplify import LARGEST_SIZE
-from fouriertree.expr.vocabulary import ONE
-from fouriertree.model import addends, sum_of_terms
+from fouriertree.expr.canonical import canonical
+from fouriertree.expr.opcodes import CONST
+from fouriertree.model import sum_of_terms
 from fouriertree.projection.batches import SumBatch
 from fouriertree.projection.variable import Fitted, fit_batch, fit_constants
 from fouriertree.search.hybrid.context import SearchContext
+from fouriertree.search.hybrid.limits import simpler_forms
 
 Floats = NDArray[np.float64]
 
 #: floor of squared errors, relative to the target, in description lengths; `SearchContext.exact` decides on laws
 EXACT = 1e-19
-#: squared error, relative to Σ w·y², below which functions of a sum that are nearly linear are replaced
-NEARLY_EXACT = 1e-6
-#: a function is nearly linear if it differs from a linear one by less than this share of its spread
-NEARLY_LINEAR = 1e-3
 #: how much larger the squared error of a law may be on the validation set: inner constants carry rounding errors
 VALIDATION_RATIO = 1e3
 #: rows beyond the number of constants that make an exact fit certain without a validation set; at least twice as many
@@ -150,11 +145,13 @@ def evaluate(
         Whether an exact model ends the search.
     """
     first = _fitted(context, models, fronts, iterations, max_terms, may_be_law)
-    exact = [found for found in first.found if found.loss <= NEARLY_EXACT]
-    linear = [without_nearly_linear(found.coefficients, found.terms, context.data.X) for found in exact]
-    # A linear function in place of another one may need a constant.
-    again = [terms if ONE in terms else (*terms, ONE) for terms in linear if terms is not None]
-    if not again:
+    best = [found for found in first.found if found.loss < fronts.training.best(found.complexity)]
+    again = [
+        terms
+        for found in best
+        for terms in simpler_forms(found.coefficients, found.terms, context.data.X, context.vocabulary)
+    ]
+    if not again or first.has_law:
         return first
     return first + _fitted(context, again, first.lowered(fronts), iterations, max_terms, may_be_law)
 
@@ -245,54 +242,3 @@ def screened(
     lengths = approximate_length(len(context.data.screening), losses, complexities)
     best = [i for i in np.argsort(lengths, kind="stable")[:count].tolist() if np.isfinite(lengths[i])]
     return [fits.batch.expressions(i) for i in best], Cost(len(models), passes)
-
-
-# Nearly linear functions: 2e7·sin(4e-4·x) is linear, and a fit leads there when the law is -------------------------
-def without_nearly_linear(
-    coefficients: Sequence[float], terms: Sequence[Expression], X: Floats
-) -> tuple[Expression, ...] | None:
-    """The terms of the sum with linear functions in place of nearly linear ones; None if there are none.
-
-    >>> from fouriertree.expr import parse
-    >>> x = np.linspace(0.0, 3.0, 20)[:, None]
-    >>> [str(term) for term in without_nearly_linear([1e6, 2.0], [parse("sin(0.001*x0)*x0"), parse("sin(x0)")], x)]
-    ['x0*x0', 'sin(x0)']
-    """
-    whole = sum_of_terms(coefficients, terms)
-    if whole.size > LARGEST_SIZE:
-        return None
-    stack: list[tuple[Expression, Floats]] = []
-    found = False
-    with np.errstate(all="ignore"):
-        for i, code in enumerate(whole.op.tolist()):
-            if code <= VAR:
-                leaf = whole.subtree(i)
-                stack.append((leaf, leaf.evaluate(X)))
-                continue
-            row = whole.primitives.by_opcode(code)
-            arguments = stack[-row.arity :]
-            del stack[-row.arity :]
-            values = row.reference(*(values for _, values in arguments))
-            linear = _linear(*arguments[0], values) if row.arity == 1 else None
-            found |= linear is not None
-            stack.append((linear or Expression.apply(row, *(e for e, _ in arguments)), values))
-    if not found:
-        return None
-    # An addend more than there was before is the constant of a linear function.
-    return tuple(split_number(part)[1] for _, part in addends(canonical(stack[0][0])))
-
-
-def _linear(argument: Expression, x: Floats, y: Floats) -> Expression | None:
-    """a + b·argument, if y is that."""
-    low, high = int(np.argmin(x)), int(np.argmax(x))
-    if (
-        not (np.isfinite(x).all() and np.isfinite(y).all())
-        or x[low] == x[high]
-        or (argument.op == CONST).all()
-    ):
-        return None
-    slope = (y[high] - y[low]) / (x[high] - x[low])
-    start = y[low] - slope * x[low]
-    if slope == 0.0 or np.abs(y - start - slope * x).max() > NEARLY_LINEAR * float(np.ptp(y)):
-        return None
-    return Expression.constant(float(start)) + Expression.constant(float(slope)) * argument

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
-from fouriertree.expr.vocabulary import Vocabulary
+from fouriertree.expr.vocabulary import ONE, Vocabulary
 
 Floats = NDArray[np.float64]
 Powers = tuple[float, ...]
@@ -28,7 +28,7 @@ class BasisFunction:
     name: str = ""
     constant: float = 0.0
     second: Powers = ()
-    other: float = 0.0  #: the constant of the second argument of a wave
+    other: float = 0.0  #: the constant of the second argument of a wave, or its phase
     below: bool = False  #: times the target itself, as a term of a denominator
     times: BasisFunction | None = None  #: times another basis function
 
@@ -61,6 +61,14 @@ class BasisFunction:
             inner = v.apply("log", v.apply("add", u, constant))
         elif name == "logscale":
             inner = v.apply("log", v.apply("mul", constant, u))
+        elif name == "power":
+            inner = v.apply_power(u, self.constant)
+        elif name in ("sinphase", "logistic"):
+            phase = v.apply("add", v.apply("mul", constant, u), Expression.constant(self.other))
+            if name == "sinphase":
+                inner = v.apply("sin", phase)
+            else:
+                inner = v.power(v.apply("add", ONE, v.apply("exp", phase)), -1.0)
         else:
             inner = v.apply(name, u if self.constant == 1.0 else v.apply("mul", constant, u))
         return v.power(inner, float(power)) if power else inner
@@ -183,8 +191,8 @@ def log_functions(V: Floats, v: Vocabulary) -> Iterator[Ranked]:
             yield 1, BasisFunction(tuple(powers), "log"), np.log(power_values(V, [tuple(powers)])[0])
 
 
-def function_values(function: str, constant: float, u: Floats) -> Floats:
-    """f(u) for the name of a basis function and its inner constant."""
+def function_values(function: str, constant: float, u: Floats, other: float = 0.0) -> Floats:
+    """f(u) for the name of a basis function and its inner constants."""
     name, _, power = function.partition("^")
     with np.errstate(all="ignore"):
         if name == "shift":
@@ -193,6 +201,12 @@ def function_values(function: str, constant: float, u: Floats) -> Floats:
             inner = np.log(u + constant)
         elif name == "logscale":
             inner = np.log(constant * u)
+        elif name == "power":
+            inner = u**constant
+        elif name == "sinphase":
+            inner = np.sin(constant * u + other)
+        elif name == "logistic":
+            inner = 1.0 / (1.0 + np.exp(constant * u + other))
         else:
             inner = getattr(np, name)(constant * u)
         values: Floats = inner ** float(power) if power else inner

@@ -18,7 +18,7 @@ from fouriertree.criteria.code_lengths import approximate_length
 from fouriertree.search.hybrid.baselines import is_univariate_polynomial_possible
 from fouriertree.search.hybrid.beam import Beam
 from fouriertree.search.hybrid.context import SearchContext
-from fouriertree.search.hybrid.dictionary import SAME_FOR_FEW, SEPARABLE, SPECS
+from fouriertree.search.hybrid.dictionary import SEPARABLE, SPECS
 from fouriertree.search.hybrid.evaluation import EXACT, Cost, FittedCandidate, Fronts
 from fouriertree.search.hybrid.reductions import (
     GOOD_ERROR,
@@ -390,11 +390,7 @@ def branches_of(reduction: Reduction) -> list[Branch]:
     functions = [Branch(reduction, name, "functions") for name in names[1:-1]]
     powers = [Branch(reduction, name, "powers") for name in names]
     ratios = [Branch(reduction, name, "ratio") for name in ("t", "t^2")]
-    # With one or two variables there are no products of three factors, so that two dictionaries are the same.
-    few = len(reduction.variables) < 3
-    separable = [
-        Branch(reduction, IDENTITY.name, name) for name in SEPARABLE if not (few and name == SAME_FOR_FEW)
-    ]
+    separable = [Branch(reduction, IDENTITY.name, name) for name in SEPARABLE]
     if len(reduction.variables) == 1:
         return [*plain, *powers, *ratios, *separable, *functions]
     modulated = [Branch(reduction, name, "modulated") for name in names[:QUICK_TRANSFORMS]]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -39,20 +39,31 @@ SATURATIONS = (0.4, 0.8, 1.5, 3.0, 6.0)
 SHIFTS = (0.05, 0.15, 0.35, 0.7, 1.5, 4.0)
 #: quantiles of the variable at which the logarithm of a multiple is zero
 ZEROS = (0.1, 0.3, 0.5, 0.7, 0.9)
+#: exponents between those of `WIDE`, which are fitted
+EXPONENTS = (0.3, 0.7, 1.25, 1.75, 2.5, -0.3, -0.7, -1.25, -2.5)
+#: phases of sin(k·x + m) beside 0 and π/2, at quarters of a period up to the last one
+PHASES, LAST_QUARTER_OF_PHASES = (0.25 * np.pi, 0.75 * np.pi), 3.0
+#: slopes of a logistic function relative to the range of the variable, and quantiles at which it is ½
+SLOPES, MIDDLES = (-12.0, -5.0, 5.0, 12.0), (0.2, 0.5, 0.8)
+#: functions with two inner constants, which products of three factors leave out
+WITH_TWO_CONSTANTS = frozenset(("sinphase", "logistic"))
 
 
-def factors(V: Floats, v: Vocabulary, periods: int, size: int) -> list[tuple[BasisFunction, Floats]]:
+def factors(
+    V: Floats, v: Vocabulary, periods: int, size: int, rare: bool = True
+) -> list[tuple[BasisFunction, Floats]]:
     """Functions of one variable each with inner constants from grids, those of one form after one another.
 
-    Of more than `size`, every second or third one of each variable, and the variable itself.
+    Of more than `size`, every second or third one of each variable, and the variable itself.  The `rare` ones are
+    powers with other exponents, waves with a phase, and logistic functions.
     """
-    found = [list(_factors_of(i, V[i], len(V), v, periods)) for i in range(len(V))]
+    found = [list(_factors_of(i, V[i], len(V), v, periods, rare)) for i in range(len(V))]
     step = max(1, -(-sum(map(len, found)) // size))
     return [factor for of_variable in found for factor in of_variable[::step]]
 
 
 def _factors_of(
-    i: int, u: Floats, d: int, v: Vocabulary, periods: int
+    i: int, u: Floats, d: int, v: Vocabulary, periods: int, rare: bool
 ) -> Iterator[tuple[BasisFunction, Floats]]:
     if not np.isfinite(u).all() or np.ptp(u) == 0.0:
         return
@@ -64,13 +75,33 @@ def _factors_of(
             if np.isfinite(values).all() and np.ptp(values) > 0.0:
                 yield BasisFunction(single(d, i, p)), values
     x = single(d, i, 1.0)
-    for name, constants in _grids(v, u, low, size, reach, spread, min(LARGEST_QUARTERS, 4.0 * periods)):
+    largest = min(LARGEST_QUARTERS, 4.0 * periods)
+    grids = chain(
+        ((name, [(k, 0.0) for k in ks]) for name, ks in _grids(v, u, low, size, reach, spread, largest)),
+        _rare_grids(v, u, spread, reach) if rare else (),
+    )
+    for name, constants in grids:
         powers = single(d, i, 2.0) if name == "bell" else x
         plain = "exp" if name == "bell" else name
-        for k in constants:
-            values = function_values(plain, k, u**2 if name == "bell" else u)
-            if np.isfinite(values).all() and np.ptp(values) > 0.0 and np.abs(values).max() < 1e12:
-                yield BasisFunction(powers, plain, k), values
+        for k, m in constants:
+            values = function_values(plain, k, u**2 if name == "bell" else u, m)
+            largest = np.abs(values).max()
+            if np.isfinite(largest) and np.ptp(values) > 0.0 and (largest < 1e12 or name == "power"):
+                yield BasisFunction(powers, plain, k, other=m), values
+
+
+def _rare_grids(
+    v: Vocabulary, u: Floats, spread: float, reach: float
+) -> Iterator[tuple[str, Sequence[tuple[float, float]]]]:
+    """Names of basis functions with pairs of inner constants; a power has only one."""
+    if v.has_powers and u.min() > 0.0:
+        yield "power", [(k, 0.0) for k in EXPONENTS]
+    if "sin" in v and "add" in v:
+        steps = [step for step in QUARTERS if step <= LAST_QUARTER_OF_PHASES]
+        yield "sinphase", [(0.5 * np.pi * step / reach, m) for step in steps for m in PHASES]
+    if "exp" in v and "add" in v and v.divides:
+        middles = np.quantile(u, MIDDLES).tolist()
+        yield "logistic", [(k / spread, -k / spread * middle) for k in SLOPES for middle in middles]
 
 
 def _grids(
@@ -111,6 +142,7 @@ class Factors:
     forms: Indices  #: (n_factors,) numbers of the forms, those of one form after one another
     complexities: Singles  #: (n_factors,), the same for all of one form
     numbers: Indices  #: (n_factors,) in the dictionary
+    rare: NDArray[np.bool_]  #: (n_factors,) those that are in no products of three
 
     def take(self, chosen: Indices) -> Factors:
         return Factors(*(getattr(self, field.name)[chosen] for field in fields(self)))
@@ -119,7 +151,8 @@ class Factors:
         """Every second factor of the forms with many inner constants: products of three are many."""
         first = np.searchsorted(self.forms, self.forms)
         many = np.bincount(self.forms)[self.forms] > FEW_CONSTANTS
-        return self.take(np.flatnonzero(~many | ((np.arange(len(self.forms)) - first) % 2 == 1)))
+        second = (np.arange(len(self.forms)) - first) % 2 == 1
+        return self.take(np.flatnonzero((~many | second) & ~self.rare))
 
     def by_variable(self) -> dict[int, Factors]:
         variables = np.unique(self.variables).tolist()
@@ -226,7 +259,7 @@ def best_of_forms(factors: Factors, screen: Screen, counts: Sequence[int]) -> tu
         if k == 3 and len(variables) > MAX_VARIABLES_OF_TRIPLES:
             variables = _best_variables(factors, best)
         used = (factors.coarse() if k == 3 else factors).by_variable()
-        products = [[used[i] for i in subset] for subset in combinations(variables, k)]
+        products = [[used[i] for i in subset] for subset in combinations(filter(used.get, variables), k)]
         compared += sum(math.prod(len(part.forms) for part in parts) for parts in products)
         best = Best.joined([best, Best.joined([_best_of_forms(p, screen) for p in products]).take(count)])
     return best.take(len(best.lengths)).factors, compared

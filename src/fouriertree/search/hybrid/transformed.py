@@ -34,7 +34,13 @@ from fouriertree.search.hybrid.dictionary import (
 from fouriertree.search.hybrid.evaluation import EXACT, Cost
 from fouriertree.search.hybrid.reductions import Reduction, reduced_problem
 from fouriertree.search.hybrid.screening import Pairs, best_products, best_sums
-from fouriertree.search.hybrid.separable import Factors, Screen, best_of_forms, factors
+from fouriertree.search.hybrid.separable import (
+    WITH_TWO_CONSTANTS,
+    Factors,
+    Screen,
+    best_of_forms,
+    factors,
+)
 from fouriertree.search.hybrid.transforms import terms_for_target, transform_named
 
 Floats = NDArray[np.float64]
@@ -109,7 +115,7 @@ def _transformed_problem(context: SearchContext, branch: Branch) -> TransformedP
     if spec.max_factors:
         if not ("add" in v and "mul" in v):
             return None
-        made = factors(problem.V, v, periods_of(problem.V), size)
+        made = factors(problem.V, v, periods_of(problem.V), size, spec.rare_factors)
         some = distinct([f for f, _ in made], np.array([values for _, values in made]), np.sqrt(weights))
         return SeparableProblem(context, branch, z, weights, some) if len(some) else None
     key = reduction, spec.n_monomials, spec.functions, spec.whole_powers
@@ -322,7 +328,10 @@ class SeparableProblem(TransformedProblem):
         variables = np.array([int(np.flatnonzero(f.powers)[0]) for f in dictionary.functions])
         complexities = sums.complexities() + CONSTANT * sums.n_free
         numbers = np.arange(len(dictionary))
-        self._factors = Factors(self.plain, variables, self.forms, complexities.astype(np.float32), numbers)
+        rare = np.array([f.name in WITH_TWO_CONSTANTS for f in dictionary.functions])
+        self._factors = Factors(
+            self.plain, variables, self.forms, complexities.astype(np.float32), numbers, rare
+        )
 
     def _additions(self, r32: Singles, q32: Singles, loss: float) -> tuple[list[Programs], NDArray[np.int64]]:
         roots = self.roots.astype(np.float32)
