@@ -91,7 +91,7 @@ MIN_FINALIZED, GRACE = 6, 0.3
 #: maximum number of terms of a candidate by default
 TERMS = 10
 #: tasks per branch that continue one, in a hybrid search without any limit
-ROUNDS = 2
+ROUNDS = 1
 
 
 class FitPipeline:

@@ -19,8 +19,8 @@ from fouriertree.search.hybrid.beam import Beam
 from fouriertree.search.hybrid.evaluation import Cost, FittedCandidate, Fronts
 from fouriertree.search.hybrid.reductions import Reduction
 from fouriertree.search.hybrid.scheduler import (
+    COMPLETE,
     CONTINUE,
-    EXHAUSTED,
     INDEX,
     MIN_BRANCHES,
     QUICK,
@@ -114,7 +114,7 @@ def test_a_search_goes_through_all_stages(whole):
     stages = [state.stage for state, _ in steps]
     assert stages == sorted(stages)
     assert set(stages) == {START, QUICK, REDUCE, INDEX, CONTINUE}
-    assert end.finished == EXHAUSTED
+    assert end.finished == COMPLETE
 
 
 def test_a_step_is_a_pure_function_of_the_state(whole, noisy, kinds):
@@ -149,7 +149,7 @@ def test_a_search_resumes_from_a_snapshot_of_every_stage(whole, noisy):
         expected = [event for _, events in steps[i:] for event in events]
         events, again, reason = recorded(search, noisy, RunState(state, 0.0))
         assert [event for event in events if not isinstance(event, Progress)] == expected
-        assert (bytes_of(again), reason) == (bytes_of(end), EXHAUSTED)
+        assert (bytes_of(again), reason) == (bytes_of(end), COMPLETE)
 
 
 def test_a_snapshot_is_restored_to_the_same_state(whole, noisy, kinds):

@@ -341,7 +341,8 @@ def _continued(state: HybridState) -> HybridState:
         varies = is_turn and VARIATION not in options.without and state.round < most
         varies = varies and bool(state.training.entries)
         if number is None and not varies:
-            return replace(state, finished=None if state.jobs else EXHAUSTED)
+            reason = COMPLETE if state.round >= most else EXHAUSTED
+            return replace(state, finished=None if state.jobs else reason)
         if number is not None:
             state = _with_expansion(state, number)
         if varies:
@@ -378,7 +379,11 @@ def _parents(state: HybridState) -> Parents:
     return Parents(tuple(entry.candidate.expressions for entry in front.values()), tuple(lengths))
 
 
-EXHAUSTED = "nothing is left to try"
+#: why a search ends: its branches have no sums to expand, or have had their tasks
+EXHAUSTED, COMPLETE = (
+    "nothing is left to try",
+    "all search strategies have run; set a time limit to search longer",
+)
 _STAGES = {START: _start, QUICK: _quick, REDUCE: _reduce, INDEX: _index, FIRST: _first, CONTINUE: _continued}
 
 
