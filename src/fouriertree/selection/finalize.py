@@ -15,7 +15,7 @@ from fouriertree.criteria.losses import Objective
 from fouriertree.criteria.poles import may_have_pole
 from fouriertree.engine.gradients import Gradient
 from fouriertree.expr import Expression, PrimitiveSet
-from fouriertree.expr.canonical import canonical
+from fouriertree.expr.canonical import canonical, rescaled
 from fouriertree.expr.complexity import Complexity
 from fouriertree.expr.opcodes import USER_OPCODE_START
 from fouriertree.model import Model, sum_of_terms
@@ -52,6 +52,8 @@ REWEIGHTED_LOSS_RATIO = 1.5
 POLE_ROWS = 20_000
 #: a form is decided by few rows if predictions of rows that were left out are so many times worse than expected
 LEAVE_ONE_OUT_RATIO = 5.0
+#: its powers are factors in whose products no constant is short
+GENERIC_UNIT = 1.0712345678
 #: rows from which on this is tested, rows at most, and constants at most: a sum of hundreds of terms would take seconds
 LEAST_ROWS, MOST_ROWS, MOST_CONSTANTS = 20, 20_000, 50
 
@@ -78,6 +80,9 @@ class Equation:
     not_identifiable: bool = False  #: the rows do not determine its terms, see `selection.identifiability`
     periodic: bool = False  #: it has a wave
     expected_ratio: float = 1.0  #: of the expected loss on new rows to the loss
+    #: the same function in units in which no constant is short, by which equations are compared; itself by default
+    generic: Model | None = None
+    generic_complexity: int = 0
     worse_than_linear: bool = False  #: the full linear model is expected to predict better
     #: chosen although another description is shorter, which is worse than the linear model
     preferred: bool = False
@@ -86,6 +91,16 @@ class Equation:
     def n_parameters(self) -> int:
         """The number of fitted constants, those that were snapped included."""
         return len(code_lengths.fitted_constants(self.model.expression))
+
+    @property
+    def form_complexity(self) -> int:
+        """The complexity in generic units."""
+        return self.complexity if self.generic is None else self.generic_complexity
+
+    def description_length(self, objective: Objective) -> float:
+        """Of the target by this equation in generic units, so that the units of the data do not matter."""
+        model = self.model if self.generic is None else self.generic
+        return code_lengths.description_length(model, self.form_complexity, self.loss, objective)
 
     @property
     def expected_loss(self) -> float:
@@ -165,6 +180,7 @@ class Finalizer(Shared):
         objective, data = self.objective, self.objective.data
         errors = np.zeros(0) if objective.loss.logistic else (data.y - before)[data.validation]
         model = Model.from_expression(final, self.names).ordered()
+        generic = Model.from_expression(self._in_generic_units(final))
         return Equation(
             model,
             self.complexity(model.expression),
@@ -178,7 +194,18 @@ class Finalizer(Shared):
             not_identifiable=self.checked and self._is_not_identifiable(model, objective.mean_loss(after)),
             periodic=has_wave(model),
             expected_ratio=self._expected_ratio(model, objective.mean_loss(after)) if self.checked else 1.0,
+            generic=generic,
+            generic_complexity=self.complexity(generic.expression),
         )
+
+    def _in_generic_units(self, final: Expression) -> Expression:
+        """The function with every feature, and the target, in a unit in which no constant is short."""
+        if (final.op >= USER_OPCODE_START).any():
+            return final
+        units = [GENERIC_UNIT ** (1 + i % 100) for i in range(self.objective.data.n_features)]
+        # Log-odds have no unit.
+        whole = final if self.objective.loss.logistic else Expression.constant(GENERIC_UNIT) * final
+        return rescaled(whole, units, self.primitives, self.objective.data.positive)
 
     def _is_not_identifiable(self, model: Model, loss: float) -> bool:
         objective = self.objective

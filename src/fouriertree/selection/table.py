@@ -8,7 +8,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fouriertree.criteria.archive import pareto_front
-from fouriertree.criteria.code_lengths import description_length
 from fouriertree.criteria.losses import Objective
 from fouriertree.criteria.poles import POLE_LOSS_RATIO
 from fouriertree.io.terminal import printable
@@ -44,23 +43,23 @@ def make_table(
 ) -> EquationTable:
     """The Pareto front of equations that were fitted with one objective, with their losses by the `overall` one.
 
-    Of the textbook shapes, and of the linear models, the one with the shortest description is added if that is the
-    shortest of all.  Where the shortest one is worse than the full linear model, the best linear model that is not is
-    added, and preferred.
+    Of the textbook shapes, of the Pareto front in generic units, and of the linear models, the one with the shortest
+    description is added if that is the shortest of all.  Where the shortest one is worse than the full linear model,
+    the best linear model that is not is added, and preferred.
     """
-    kept, textbook = front_of(equations, fitted), front_of(textbook, fitted)
-    linear = determined(linear)
+    kept, linear = front_of(equations, fitted), determined(linear)
+    others = [*front_of(equations, fitted, form_complexity), *front_of(textbook, fitted)]
     if overall is not fitted:
         kept = front_of(evaluated_on(overall, kept), overall)
-        linear, textbook = evaluated_on(overall, linear), evaluated_on(overall, textbook)
+        linear, others = evaluated_on(overall, linear), evaluated_on(overall, others)
 
     def length(equation: Equation) -> float:
-        return description_length(equation.model, equation.complexity, equation.loss, overall)
+        return equation.description_length(overall)
 
     if kept:
         linear = [e for e in linear if not e.few_rows_decide or e.left_out_loss < kept[0].left_out_loss]
-    if textbook and kept and length(shape := min(textbook, key=length)) < min(map(length, kept)):
-        kept = with_equation(kept, shape)
+    if others and kept and length(shortest := min(others, key=length)) < min(map(length, kept)):
+        kept = with_equation(kept, shortest)
     if linear and kept:
         best = min(kept, key=length)
         as_good = [model for model in linear if not model.worse_than_linear] if best.worse_than_linear else []
@@ -106,7 +105,19 @@ def evaluated_on(objective: Objective, equations: Sequence[Equation]) -> list[Eq
     ]
 
 
-def front_of(equations: Sequence[Equation], objective: Objective) -> list[Equation]:
+def displayed_complexity(equation: Equation) -> int:
+    return equation.complexity
+
+
+def form_complexity(equation: Equation) -> int:
+    return equation.form_complexity
+
+
+def front_of(
+    equations: Sequence[Equation],
+    objective: Objective,
+    size: Callable[[Equation], int] = displayed_complexity,
+) -> list[Equation]:
     """The Pareto front, without equations that a simpler one beats significantly on the validation set.
 
     The expected loss on new rows has to be smaller, too, so that the front of few rows is short.  Equations that few
@@ -132,7 +143,7 @@ def front_of(equations: Sequence[Equation], objective: Objective) -> list[Equati
             )
         return not equation.validation_loss > tolerance * simpler.validation_loss
 
-    return pareto_front(determined(equations), lambda e: e.complexity, lambda e: e.loss, improves)
+    return pareto_front(determined(equations), size, lambda e: e.loss, improves)
 
 
 def predicts_better(equation: Equation, other: Equation) -> bool:
