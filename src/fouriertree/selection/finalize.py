@@ -39,7 +39,7 @@ Floats = NDArray[np.float64]
 #: nats that snapped constants may add to the description of the errors altogether
 SNAPPING_NATS = 5.0
 #: the loss may grow by this share of itself, or of the variance, by snapped constants
-SNAPPING_SHARE, SNAPPING_SHARE_OF_VARIANCE = 0.01, 1e-5
+SNAPPING_SHARE, SNAPPING_SHARE_OF_VARIANCE = 0.01, 3e-4
 #: standard errors that a constant may be moved by, or relative amount where the fit is exact
 STANDARD_ERRORS, EXACT_MOVE = 4.0, 1e-7
 #: rows that snapping is tried on
