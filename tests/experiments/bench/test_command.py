@@ -69,6 +69,14 @@ def test_a_missed_goal_is_the_exit_status(bench):
     assert result.exit_code == 1
 
 
+def test_results_with_other_noise_have_a_row_that_names_it(bench):
+    arguments = ("feynman", "--case", "feynman_I_25_13", "--system", "linear", "--rows", 30, "--noise", 0.1)
+    first, second = bench(*arguments), bench(*arguments, "--noise-kind", "student")
+    assert re.search(r"feynman +0.1 +no", first.stdout)
+    assert re.search(r"feynman +0.1 student +no", second.stdout)
+    assert "results are there already" not in second.stderr
+
+
 def test_a_user_folder_is_a_suite(bench, tmp_path):
     rows = "\n".join(f"{k},{k % 7},{3 * k + 1}" for k in range(40))
     (tmp_path / "mine").mkdir()
@@ -125,7 +133,11 @@ def test_suites_without_their_tables_are_skipped_with_a_note(bench):
         (["--system", "operom"], "there is no system 'operom'; did you mean 'operon'?"),
         (["classic", "--case", "Koza1"], "there is no case 'Koza1' in 'classic'; did you mean 'Koza-1'?"),
         (["--noise", "-1"], "it must be a share of the target"),
-        (["feynman", "--generate", "3"], "--generate makes laws for the suite everyday; name it"),
+        (
+            ["feynman", "--generate", "3"],
+            "--generate makes laws for the suites everyday and compositions; name one",
+        ),
+        (["--noise-kind", "cauchy"], "gaussian, student"),
         (["everyday", "--case", "everyday_g5_3"], "there is no case 'everyday_g5_3' in 'everyday'"),
         (["--generate", "-1"], "it must be a whole number of at least 0"),
         (["--data", "nowhere"], "there is no folder nowhere"),
