@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fouriertree.cli import app
+from fouriertree.experiments.bench import bars
 from fouriertree.experiments.bench.systems import SYSTEMS
 
 
@@ -63,10 +64,18 @@ def test_generated_laws_are_cases_whose_results_are_stored_by_name(bench):
     assert first.exit_code == named.exit_code == 0
 
 
-def test_a_missed_goal_is_the_exit_status(bench):
+def test_a_missed_goal_is_the_exit_status(bench, monkeypatch):
+    monkeypatch.setattr(bars, "GOALS", (bars.Goal("feynman", bars.SOLVED, False, {0.0: 43}),))
+    monkeypatch.setattr(bars, "case_names", lambda suite: ["feynman_test_2"])
     result = bench("feynman", "--seconds", 1, "--rows", 30, "--case", "feynman_test_2")
-    assert "BAR feynman-noise-0-solved 0 75 short" in result.stdout
+    assert "BAR feynman-noise-0-solved 0 43 short" in result.stdout
     assert result.exit_code == 1
+
+
+def test_a_part_of_a_suite_has_no_goal(bench):
+    result = bench("feynman", "--seconds", 1, "--rows", 30, "--case", "feynman_test_2")
+    assert "BAR" not in result.stdout
+    assert result.exit_code == 0
 
 
 def test_results_with_other_noise_have_a_row_that_names_it(bench):
