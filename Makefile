@@ -13,7 +13,7 @@ FUZZ_STAMP := .venv/.installed-fuzz
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow test-random lint format docs docs-serve notebooks bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-limits bench-kills bench-jobs bench-profile bench-choice bench-cold bench-peers soak clean fuzz
+.PHONY: help install run test test-slow test-random lint format docs docs-serve notebooks bench-engine bench-ftg bench-lsp bench-gp bench-hybrid bench-simplify bench-coverage bench-ablation bench-scaling bench-limits bench-kills bench-jobs bench-profile bench-choice bench-cold bench-real bench-collinear bench-wide bench-laws bench-peers soak clean fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -101,6 +101,18 @@ bench-choice: $(RUN_STAMP) ## compare chosen equations with linear models on tes
 
 bench-cold: $(RUN_STAMP) ## time a cold `make run` and a warm `fouriertree fit`
 	@$(BIN)/python benchmarks/cold.py
+
+bench-real: $(RUN_STAMP) ## compare equations of measured sets with their textbook law
+	@$(BIN)/python benchmarks/real.py
+
+bench-collinear: $(RUN_STAMP) ## recover laws that nearly collinear terms approximate
+	@$(BIN)/python benchmarks/collinear.py
+
+bench-wide: $(RUN_STAMP) ## recover laws of three variables among up to 1,000 columns
+	@$(BIN)/python benchmarks/wide.py
+
+bench-laws: $(RUN_STAMP) ## recover the laws of all suites with goals (hours; resumable; JOBS=1)
+	@$(BIN)/python benchmarks/laws.py
 
 bench-peers: $(PEERS_STAMP) ## recover laws and predict tables, against other systems (hours; resumable)
 	@$(BIN)/fouriertree bench --system all --noise 0 --noise 0.01 --report docs/benchmarks.md

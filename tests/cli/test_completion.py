@@ -70,13 +70,14 @@ def test_the_completion_script_of_a_shell_is_printed(process, shell):
 
 def test_completed_words_are_those_of_the_package():
     from fouriertree.cli.fitting.arguments import parse_operators
-    from fouriertree.experiments.bench.names import SUITES
+    from fouriertree.experiments.bench.names import NOISE_KINDS, SUITES
     from fouriertree.experiments.bench.systems import SYSTEMS
     from fouriertree.export import TARGETS
     from fouriertree.expr import PrimitiveSet
 
     assert tuple(TARGETS) == completion.TARGETS
     assert tuple(SUITES) == completion.SUITES
+    assert tuple(NOISE_KINDS) == completion.NOISE_KINDS
     assert tuple(SYSTEMS) == completion.SYSTEMS
     assert set(parse_operators(",".join(completion.operator_names())).names) == set(
         PrimitiveSet.catalogue().names

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fouriertree.cli.completion import SUITES, SYSTEMS
+from fouriertree.cli.completion import NOISE_KINDS, SUITES, SYSTEMS
 from fouriertree.cli.files import check_writable, writing
 from fouriertree.cli.help import examples
 from fouriertree.cli.options import FILE, FOLDER, JSON, NAME, option, with_options
 from fouriertree.cli.output import INTERRUPTED, SHORT, document, note, progress_bar, say
 from fouriertree.errors import InputError, listed, suggestion
-from fouriertree.fit.options import BOOLEAN, LARGEST_SEED, OUTPUT, SECONDS, number, text, whole
+from fouriertree.fit.options import BOOLEAN, LARGEST_SEED, OUTPUT, SECONDS, number, one_of, text, whole
 
 if TYPE_CHECKING:
     from fouriertree.experiments.bench.plan import Plan, Task
@@ -28,6 +28,7 @@ EXAMPLES = examples(
     ("a short list of laws to recover", "fouriertree bench --quick"),
     ("a suite with noise, by all systems that are installed", "fouriertree bench feynman --system all --noise 0.01"),
     ("twenty generated laws in random units", "fouriertree bench everyday --generate 20 --disguise"),
+    ("compositions of functions of several variables", "fouriertree bench compositions --disguise"),
     ("custom tables: `target`, or the last column", "fouriertree bench --folder my_tables --report tables.md"),
     ("one case, for a script", "fouriertree bench classic --case Koza-1 --json"),
 )  # fmt: skip
@@ -45,10 +46,13 @@ NOISE = number("a share of the target, such as 0.01", "LEVEL", lambda x: 0.0 <= 
     option("folder", FOLDER, "Folder of custom tables, as one more suite.", CASES),
     option("noise", NOISE, "Noise on the training target, as a share of its root mean square; may be repeated.",
            CASES, [0.0], repeated=True),
+    option("noise_kind", one_of(*NOISE_KINDS), "Distribution of the noise; student has 3 degrees of freedom and the "
+           "same standard deviation.", CASES, "gaussian"),
     option("rows", whole(10), "Number of training rows, and of test rows.", CASES, 1000),
     option("disguise", BOOLEAN,
            "Multiply every variable and the target by a random factor, and permute the features.", CASES, False),
-    option("generate", whole(0), "Generate N laws for the suite everyday, in place of the published ones.", CASES, 0),
+    option("generate", whole(0), "Generate N laws for the suites everyday and compositions, in place of the others.",
+           CASES, 0),
     option("generator_seed", SEED, "Seed of the generated laws; law 3 of seed 5 is the case everyday_g5_03.",
            CASES, 0),
     option("system", text("NAME", (*SYSTEMS, "all")), f"{', '.join(SYSTEMS)}, or all; may be repeated.", FITS,
@@ -94,11 +98,14 @@ def bench(
 # Planning: missing suites, systems and cases are refused, or skipped with a note ---------------------------------
 def chosen_suites(names: list[str], data: Path | None, folder: Path | None, generate: int) -> list[str]:
     """The suites, without those whose tables are missing."""
-    from fouriertree.experiments.bench.names import EVERYDAY, FOLDER, MEASURED
+    from fouriertree.experiments.bench.names import EVERYDAY, FOLDER, GENERATED, MEASURED
 
     check_known("suite", names, SUITES)
-    if generate and names and EVERYDAY not in names:
-        raise InputError(f"--generate makes laws for the suite {EVERYDAY}; name it, or no suite at all")
+    if generate and names and not set(names) & set(GENERATED):
+        suites = " and ".join(GENERATED)
+        raise InputError(
+            f"--generate makes laws for the suites {suites}; name one of them, or no suite at all"
+        )
     # With a custom folder or generated laws, other suites are run only when they are named.
     own = [EVERYDAY] if generate else []
     wanted = names or (own if folder or generate else list(SUITES))

@@ -12,12 +12,16 @@ import typer
 
 from fouriertree.errors import InputError
 
-#: targets of `export`, and suites and systems of `bench`; a test compares them with those of the package
+#: targets of `export`; suites, kinds of noise and systems of `bench`; a test compares them with those of the package
 TARGETS = (
     "python", "sympy", "latex", "c", "cpp", "julia", "matlab", "r", "javascript", "sqlite", "duckdb", "postgresql",
     "excel", "onnx", "torch", "jax", "json",
 )  # fmt: skip
-SUITES = ("feynman", "classic", "strogatz", "srsd-easy", "everyday", "first-principles", "blackbox")
+SUITES = (
+    "feynman", "classic", "strogatz", "srsd-easy", "everyday", "feynman-solved", "compositions", "first-principles",
+    "blackbox",
+)  # fmt: skip
+NOISE_KINDS = ("gaussian", "student")
 SYSTEMS = ("ours", "operon", "rils-rols", "eggp", "gplearn", "linear")
 
 _ENTRIES = Path(__file__).resolve().parents[1] / "expr" / "operators"

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fouriertree.cli import app
+from fouriertree.experiments.bench import bars
 from fouriertree.experiments.bench.systems import SYSTEMS
 
 
@@ -63,10 +64,26 @@ def test_generated_laws_are_cases_whose_results_are_stored_by_name(bench):
     assert first.exit_code == named.exit_code == 0
 
 
-def test_a_missed_goal_is_the_exit_status(bench):
+def test_a_missed_goal_is_the_exit_status(bench, monkeypatch):
+    monkeypatch.setattr(bars, "GOALS", (bars.Goal("feynman", bars.SOLVED, False, {0.0: 43}),))
+    monkeypatch.setattr(bars, "case_names", lambda suite: ["feynman_test_2"])
     result = bench("feynman", "--seconds", 1, "--rows", 30, "--case", "feynman_test_2")
-    assert "BAR feynman-noise-0-solved 0 75 short" in result.stdout
+    assert "BAR feynman-noise-0-solved 0 43 short" in result.stdout
     assert result.exit_code == 1
+
+
+def test_a_part_of_a_suite_has_no_goal(bench):
+    result = bench("feynman", "--seconds", 1, "--rows", 30, "--case", "feynman_test_2")
+    assert "BAR" not in result.stdout
+    assert result.exit_code == 0
+
+
+def test_results_with_other_noise_have_a_row_that_names_it(bench):
+    arguments = ("feynman", "--case", "feynman_I_25_13", "--system", "linear", "--rows", 30, "--noise", 0.1)
+    first, second = bench(*arguments), bench(*arguments, "--noise-kind", "student")
+    assert re.search(r"feynman +0.1 +no", first.stdout)
+    assert re.search(r"feynman +0.1 student +no", second.stdout)
+    assert "results are there already" not in second.stderr
 
 
 def test_a_user_folder_is_a_suite(bench, tmp_path):
@@ -125,7 +142,11 @@ def test_suites_without_their_tables_are_skipped_with_a_note(bench):
         (["--system", "operom"], "there is no system 'operom'; did you mean 'operon'?"),
         (["classic", "--case", "Koza1"], "there is no case 'Koza1' in 'classic'; did you mean 'Koza-1'?"),
         (["--noise", "-1"], "it must be a share of the target"),
-        (["feynman", "--generate", "3"], "--generate makes laws for the suite everyday; name it"),
+        (
+            ["feynman", "--generate", "3"],
+            "--generate makes laws for the suites everyday and compositions; name one",
+        ),
+        (["--noise-kind", "cauchy"], "gaussian, student"),
         (["everyday", "--case", "everyday_g5_3"], "there is no case 'everyday_g5_3' in 'everyday'"),
         (["--generate", "-1"], "it must be a whole number of at least 0"),
         (["--data", "nowhere"], "there is no folder nowhere"),

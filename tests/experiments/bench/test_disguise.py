@@ -17,6 +17,8 @@ CASES = [
     ("srsd-easy", "feynman-i.27.6"),
     ("everyday", "everyday_24"),
     ("everyday", "everyday_g5_03"),
+    ("compositions", "compositions_g0_03"),
+    ("feynman-solved", "feynman_I_25_13_for_q"),
 ]
 
 

@@ -11,7 +11,8 @@ from fouriertree.experiments.bench.sampling import Range, table
 from fouriertree.experiments.bench.suites import draw, measured_path
 
 COUNTS = {
-    "feynman": 48, "classic": 46, "strogatz": 6, "srsd-easy": 30, "everyday": 24, "first-principles": 6, "blackbox": 12,
+    "feynman": 48, "classic": 46, "strogatz": 6, "srsd-easy": 30, "everyday": 24, "feynman-solved": 47,
+    "compositions": 24, "first-principles": 6, "blackbox": 12,
 }  # fmt: skip
 
 

@@ -53,6 +53,16 @@ def test_generated_laws_replace_the_published_ones(plan):
     ]
 
 
+def test_compositions_are_generated_and_named_like_everyday_laws(plan):
+    names = [
+        name for _, name in plan("everyday", "compositions", generate=1, generator_seed=5).chosen_cases()
+    ]
+    assert names == ["everyday_g5_00", "compositions_g5_00"]
+    named = plan("compositions", "everyday", cases=["compositions_g5_03"])
+    assert named.chosen_cases() == [("compositions", "compositions_g5_03")]
+    assert plan("compositions", quick=True).chosen_cases() == []
+
+
 def test_a_named_generated_law_is_a_case_and_its_name_is_unique(plan):
     assert plan("everyday", cases=["everyday_g5_03"]).chosen_cases() == [("everyday", "everyday_g5_03")]
     assert plan("everyday", cases=["everyday_g5_3"]).chosen_cases() == []

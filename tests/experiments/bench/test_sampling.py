@@ -6,7 +6,7 @@ import pytest
 from fouriertree.experiments.bench.names import case_names
 from fouriertree.experiments.bench.suites import load
 
-SAMPLED = ["feynman", "classic", "strogatz", "srsd-easy", "everyday"]
+SAMPLED = ["feynman", "classic", "strogatz", "srsd-easy", "everyday", "feynman-solved", "compositions"]
 
 
 @pytest.mark.parametrize("suite", SAMPLED)

@@ -111,12 +111,20 @@ def generate(seed: int, index: int) -> Law:
     rng = np.random.default_rng([seed, index])
     # Outside the loop: laws of few variables are proper more often and would be overrepresented.
     n_variables, n_terms = 1 + int(rng.choice(len(VARIABLES), p=VARIABLES)), int(rng.integers(2, 4))
+    return draw_law(n_variables, n_terms, rng)
+
+
+def draw_law(n_variables: int, n_terms: int, rng: np.random.Generator) -> Law:
+    """The first proper law whose terms all matter."""
     while True:
         law = Law(n_variables, tuple(draw_term(n_variables, rng) for _ in range(n_terms)))
-        if proper(law):
-            X = rng.uniform(LOW, HIGH, (SAMPLE, n_variables))
-            if law.spreads(X).min() >= SPREAD_OF_SAMPLE:
-                return law
+        if proper(law) and every_term_matters(law, rng):
+            return law
+
+
+def every_term_matters(law: Law, rng: np.random.Generator) -> bool:
+    X = rng.uniform(LOW, HIGH, (SAMPLE, law.n_variables))
+    return bool(law.spreads(X).min() >= SPREAD_OF_SAMPLE)
 
 
 def draw_term(n_variables: int, rng: np.random.Generator) -> Term:
@@ -132,7 +140,15 @@ def draw_term(n_variables: int, rng: np.random.Generator) -> Term:
 
 def constant(low: float, high: float, rng: np.random.Generator) -> float:
     """A log-uniform number with two digits."""
-    return float(f"{np.exp(rng.uniform(np.log(low), np.log(high))):.2g}")
+    return two_digits(log_uniform(low, high, rng))
+
+
+def log_uniform(low: float, high: float, rng: np.random.Generator) -> float:
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+def two_digits(value: float) -> float:
+    return float(f"{value:.2g}")
 
 
 def proper(law: Law) -> bool:

@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 GUARD = 0.001
 
 
-def variables(lows: Sequence[float]) -> list[Any]:
+def variables(lows: Sequence[float], names: Sequence[str] | None = None) -> list[Any]:
     """SymPy symbols x0, x1, … with assumptions about their signs, from the smallest value of each feature.
 
     On data without negative values, √(x²) and x are the same law.
@@ -22,7 +22,8 @@ def variables(lows: Sequence[float]) -> list[Any]:
     import sympy
 
     signs = ("positive" if low > 0.0 else "nonnegative" if low == 0.0 else "real" for low in lows)
-    return [sympy.Symbol(f"x{j}", **{sign: True}) for j, sign in enumerate(signs)]
+    names = [f"x{j}" for j in range(len(lows))] if names is None else names
+    return [sympy.Symbol(name, **{sign: True}) for name, sign in zip(names, signs, strict=True)]
 
 
 def parse(text: str, symbols: Mapping[str, Any]) -> Any:

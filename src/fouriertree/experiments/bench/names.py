@@ -10,12 +10,22 @@ from pathlib import Path
 from typing import Any
 
 FEYNMAN, CLASSIC, STROGATZ, SRSD, EVERYDAY = "feynman", "classic", "strogatz", "srsd-easy", "everyday"
+FEYNMAN_SOLVED, COMPOSITIONS = "feynman-solved", "compositions"
 FIRST_PRINCIPLES, BLACKBOX, FOLDER = "first-principles", "blackbox", "folder"
-SUITES = (FEYNMAN, CLASSIC, STROGATZ, SRSD, EVERYDAY, FIRST_PRINCIPLES, BLACKBOX)
+SUITES = (
+    FEYNMAN, CLASSIC, STROGATZ, SRSD, EVERYDAY, FEYNMAN_SOLVED, COMPOSITIONS, FIRST_PRINCIPLES, BLACKBOX,
+)  # fmt: skip
+#: suites with a generator of laws
+GENERATED = (EVERYDAY, COMPOSITIONS)
+#: number of compositions without `--generate`: the first ones of seed 0
+N_COMPOSITIONS = 24
 #: suites of measurements, which need a folder of data
 MEASURED = (FIRST_PRINCIPLES, BLACKBOX)
 #: suites without a known law
 NOISY = (BLACKBOX, FOLDER)
+#: distributions of the noise
+GAUSSIAN, STUDENT = "gaussian", "student"
+NOISE_KINDS = (GAUSSIAN, STUDENT)
 #: suffixes of user tables
 TABLES = (".csv", ".tsv", ".parquet", ".xlsx")
 
@@ -35,6 +45,8 @@ def case_names(suite: str, folder: Path | None = None) -> list[str]:
         return list(facts("tables")[suite]["cases"])
     if suite == STROGATZ:
         return [f"strogatz_{system}{k}" for system in facts("strogatz") for k in (1, 2)]
+    if suite == COMPOSITIONS:
+        return [generated_name(suite, 0, index) for index in range(N_COMPOSITIONS)]
     return list(facts(suite.replace("-", "_")))
 
 
@@ -57,24 +69,24 @@ def quick_names(suite: str) -> list[str]:
     return list(facts("quick").get(suite, []))
 
 
-def generated_name(seed: int, index: int) -> str:
-    """The name of a generated everyday law, which determines the law.
+def generated_name(suite: str, seed: int, index: int) -> str:
+    """The name of a generated law, which determines the law.
 
-    >>> generated_name(5, 3)
+    >>> generated_name("everyday", 5, 3)
     'everyday_g5_03'
     """
-    return f"{EVERYDAY}_g{seed}_{index:02d}"
+    return f"{suite}_g{seed}_{index:02d}"
 
 
-def generated_law(name: str) -> tuple[int, int] | None:
-    """Seed and index of a generated everyday law; None for any other name.
+def generated_law(name: str) -> tuple[str, int, int] | None:
+    """Suite, seed and index of a generated law; None for any other name.
 
     >>> generated_law("everyday_g5_03"), generated_law("everyday_06"), generated_law("everyday_g5_3")
-    ((5, 3), None, None)
+    (('everyday', 5, 3), None, None)
     """
-    found = re.fullmatch(rf"{EVERYDAY}_g([0-9]+)_([0-9]+)", name)
+    found = re.fullmatch(rf"({'|'.join(GENERATED)})_g([0-9]+)_([0-9]+)", name)
     if found is None:
         return None
-    seed, index = int(found[1]), int(found[2])
+    law = found[1], int(found[2]), int(found[3])
     # Only the canonical name, so that no result is stored twice.
-    return (seed, index) if generated_name(seed, index) == name else None
+    return law if generated_name(*law) == name else None

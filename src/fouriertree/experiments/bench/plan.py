@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fouriertree.experiments.bench import names
-from fouriertree.experiments.bench.names import generated_law
+from fouriertree.experiments.bench.names import GAUSSIAN, generated_law
 from fouriertree.experiments.bench.systems import LINEAR
 
 #: the file of all records
@@ -27,12 +27,15 @@ class Task:
     disguise: bool
     seconds: float
     rows: int
+    noise_kind: str = GAUSSIAN
 
     @property
     def key(self) -> str:
         disguise = "disguised" if self.disguise else "plain"
+        # Keys of Gaussian noise are those of stored results that do not name the kind.
+        kind = "" if self.noise_kind == GAUSSIAN else f" {self.noise_kind}"
         return (
-            f"{self.suite}/{self.case} noise {self.noise:g} {self.system} seed {self.seed} {disguise} "
+            f"{self.suite}/{self.case} noise {self.noise:g}{kind} {self.system} seed {self.seed} {disguise} "
             f"{self.seconds:g} s {self.rows} rows"
         )
 
@@ -48,7 +51,7 @@ class Task:
 class Plan:
     """Options of a benchmark; no `cases` are all of them, `data` holds measured tables, `folder` user tables.
 
-    With `generate`, that number of laws of `generator_seed` replace the published ones of the suite everyday.
+    With `generate`, that number of laws of `generator_seed` replace the other ones of suites that have a generator.
     """
 
     suites: Sequence[str]
@@ -64,6 +67,7 @@ class Plan:
     folder: Path | None = None
     generate: int = 0
     generator_seed: int = 0
+    noise_kind: str = GAUSSIAN
 
     def every_case(self) -> list[tuple[str, str]]:
         """Suite and name of all cases of the suites."""
@@ -71,11 +75,11 @@ class Plan:
 
     def names_of(self, suite: str) -> list[str]:
         """The cases of a suite, with the generated laws that `cases` names."""
-        if suite != names.EVERYDAY:
+        if suite not in names.GENERATED:
             return names.case_names(suite, self.folder)
-        generated = [names.generated_name(self.generator_seed, k) for k in range(self.generate)]
-        named = [name for name in dict.fromkeys(self.cases) if generated_law(name) and name not in generated]
-        return [*(generated or names.case_names(suite)), *named]
+        generated = [names.generated_name(suite, self.generator_seed, k) for k in range(self.generate)]
+        named = [name for name in self.cases if (law := generated_law(name)) and law[0] == suite]
+        return list(dict.fromkeys([*(generated or names.case_names(suite)), *named]))
 
     def chosen_cases(self) -> list[tuple[str, str]]:
         """The cases that were asked for."""
@@ -83,11 +87,13 @@ class Plan:
         if self.cases:
             return [(suite, name) for suite, name in every if name in self.cases]
         if self.quick:
-            # User tables and generated laws are always kept.
+            # User tables and laws that `generate` asks for are always kept.
             return [
                 (suite, name)
                 for suite, name in every
-                if suite == names.FOLDER or generated_law(name) or name in names.quick_names(suite)
+                if suite == names.FOLDER
+                or (self.generate and generated_law(name))
+                or name in names.quick_names(suite)
             ]
         return every
 
@@ -98,9 +104,11 @@ class Plan:
         """
         measured = (*names.MEASURED, names.FOLDER)
         return [
-            Task(suite, case, noise, system, seed, self.disguise, self.seconds, self.rows)
+            Task(suite, case, noise, system, seed, self.disguise, self.seconds, self.rows, kind)
             for suite, case in self.chosen_cases()
             for noise in dict.fromkeys([0.0] if suite in measured else self.noises)
+            # Without noise there is one kind of result.
+            for kind in [self.noise_kind if noise else GAUSSIAN]
             for seed in dict.fromkeys(self.seeds)
             for system in dict.fromkeys([*self.systems, LINEAR] if suite in names.NOISY else self.systems)
         ]

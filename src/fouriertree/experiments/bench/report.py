@@ -11,7 +11,17 @@ import numpy as np
 
 from fouriertree.experiments.bars import Bar
 from fouriertree.experiments.bench.names import NOISY
-from fouriertree.experiments.bench.summary import HEADINGS, TEXTS, Row, cells, has_law, rows, solved
+from fouriertree.experiments.bench.summary import (
+    HEADINGS,
+    TEXTS,
+    Row,
+    cells,
+    has_law,
+    kind_of_noise,
+    noise_text,
+    rows,
+    solved,
+)
 from fouriertree.experiments.bench.systems import LINEAR, OURS
 from fouriertree.experiments.store import Record
 from fouriertree.plotting.canvas import new_figure
@@ -22,7 +32,7 @@ INTRODUCTION = """\
 Systems for symbolic regression on ground-truth problems, whose law they should recover, and on black-box tables, which
 they should predict. Every fit has its own process, one thread and the same time limit; imports and compilation are not
 timed. Features are called x0, x1, …. Noise is SRBench's: Normal(0, level · rms(y)) on the training target, none on the
-test target.
+test target; student noise is level · rms(y) · T/√3 with Student's t of 3 degrees of freedom.
 
 *Solved* is SRBench's criterion: after simplification and rounding of constants, model − law is a constant, or model/law
 is a constant other than zero. Constants are rounded to three decimals, as there; and, so that constants of nature and
@@ -38,7 +48,9 @@ seconds, *s solved* that of the solved ones. Operon, RILS-ROLS and eggp always u
 
 *Disguise* multiplies every variable and the target by a random factor, log-uniform between 0.2 and 5, and permutes the
 features: no constant stays round, as in measured units. The suite everyday has laws as engineers write them: sums of
-two or three terms, each a coefficient times a product of simple functions of different variables."""
+two or three terms, each a coefficient times a product of simple functions of different variables. The suite
+compositions has functions of several variables, times a power law, plus a simple term; feynman-solved has the laws of
+feynman, solved for one of their variables."""
 
 
 def write(path: Path, records: Sequence[Record], bars: Sequence[Bar], command: str) -> None:
@@ -80,14 +92,15 @@ def case_by_case(records: Sequence[Record]) -> Iterator[str]:
     """One table per suite with laws: which system solved which case at which level of noise."""
     systems = list(dict.fromkeys(record["system"] for record in records))
     for suite in dict.fromkeys(r["suite"] for r in records if r["suite"] not in NOISY):
-        marks: dict[tuple[str, float], dict[str, list[bool]]] = {}
+        marks: dict[tuple[str, str], dict[str, list[bool]]] = {}
         for record in (record for record in records if record["suite"] == suite):
             case = record["case"] + (" (disguised)" if record["disguise"] else "")
-            of_case = marks.setdefault((case, record["noise"]), {system: [] for system in systems})
+            noise = noise_text(record["noise"], kind_of_noise(record))
+            of_case = marks.setdefault((case, noise), {system: [] for system in systems})
             if has_law(record):
                 of_case[record["system"]].append(solved(record))
         lines = [["case", "noise", *systems], ["---"] * (len(systems) + 2)]
-        lines += [[case, f"{noise:g}", *map(mark, found.values())] for (case, noise), found in marks.items()]
+        lines += [[case, noise, *map(mark, found.values())] for (case, noise), found in marks.items()]
         yield f"## {suite}, case by case\n\n" + markdown(lines)
 
 
@@ -115,15 +128,17 @@ STYLES = {
 
 def solved_by_noise(rows: Sequence[Row], path: Path) -> None:
     """Bar charts of recovery rates: a panel per noise level, a group per suite, a bar per system."""
-    noises = sorted({row.noise for row in rows})
+    noises = sorted({(row.noise, row.noise_kind) for row in rows})
     suites = list(dict.fromkeys(row.suite for row in rows))
     systems = list(dict.fromkeys(row.system for row in rows))
     width = max(6.0, 1.8 + len(suites) * (0.3 + 0.26 * len(systems)))
     figure = new_figure(width, 0.6 + 2.6 * len(noises))
     panels = figure.subplots(len(noises), 1, sharex=True, squeeze=False)[:, 0]
     for axes, noise in zip(panels, noises, strict=True):
-        grouped_bars(axes, [row for row in rows if row.noise == noise], suites, systems)
-        axes.set_title(f"noise {noise:g}" if noise else "without noise", fontsize=10, loc="left")
+        grouped_bars(axes, [row for row in rows if (row.noise, row.noise_kind) == noise], suites, systems)
+        axes.set_title(
+            f"noise {noise_text(*noise)}" if noise[0] else "without noise", fontsize=10, loc="left"
+        )
         axes.set_ylabel("laws recovered (%)")
     panels[-1].set_xticks(np.arange(len(suites)), suites)
     legend(figure, panels[0])

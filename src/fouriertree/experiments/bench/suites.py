@@ -3,47 +3,70 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fouriertree.experiments.bench import names
+from fouriertree.experiments.bench import compositions, everyday, names
 from fouriertree.experiments.bench.cases import Data, Disguise
-from fouriertree.experiments.bench.everyday import generate
 from fouriertree.experiments.bench.formulas import Array, compiled, parse, variables
+from fouriertree.experiments.bench.inverse import Inverse
 from fouriertree.experiments.bench.names import facts
 from fouriertree.experiments.bench.sampling import Range, box, by_spec, own_table, simulate, table
 
+#: generators of laws by suite
+GENERATORS: dict[str, Callable[[int, int], Any]] = {
+    names.EVERYDAY: everyday.generate,
+    names.COMPOSITIONS: compositions.generate,
+}
 #: fraction of the rows of a table in the training set
 TRAIN_SHARE = 0.75
 
 
 def load(
-    suite: str, case: str, seed: int, rows: int, noise: float, disguise: bool, folder: Path | None
+    suite: str,
+    case: str,
+    seed: int,
+    rows: int,
+    noise: float,
+    disguise: bool,
+    folder: Path | None,
+    noise_kind: str = names.GAUSSIAN,
 ) -> Data:
-    """The data of a case: drawn with `seed`, then disguised, then with noise.  `folder` holds tables.
-
-    The noise is SRBench's: Normal(0, noise · rms(y)) on the training target; the test target stays clean.
-    """
+    """The data of a case: drawn with `seed`, then disguised, then with noise.  `folder` holds tables."""
     stream = [seed, zlib.crc32(f"{suite}/{case}".encode())]
     rng = np.random.default_rng(stream)
     data = draw(suite, case, rows, rng, folder)
     if disguise:
         # A separate stream: the disguise depends on case and seed alone, and the noise does not depend on it.
         data = Disguise.draw(data.X.shape[1], np.random.default_rng([*stream, 1])).apply(data)
+    return with_noise(data, noise, rng, noise_kind)
+
+
+def with_noise(data: Data, noise: float, rng: np.random.Generator, kind: str = names.GAUSSIAN) -> Data:
+    """The data with noise of standard deviation noise·rms(y) on the training target; the test target stays clean.
+
+    Gaussian noise is SRBench's, Normal(0, noise·rms(y)); the kind `student` is noise·rms(y)·T/√3, where T has Student's
+    t distribution with 3 degrees of freedom, whose variance is 3.
+    """
     if noise == 0.0:
         return data
     scale = noise * float(np.sqrt(np.mean(data.y**2)))
+    if kind == names.STUDENT:
+        return replace(data, y=data.y + scale / np.sqrt(3.0) * rng.standard_t(3.0, len(data.y)))
     return replace(data, y=data.y + rng.normal(0.0, scale, len(data.y)))
 
 
 def draw(suite: str, case: str, rows: int, rng: np.random.Generator, folder: Path | None) -> Data:
-    if suite == names.EVERYDAY and (number := names.generated_law(case)):
-        return draw_law(generate(*number).fact, rows, rng)
+    if suite in GENERATORS and (law := names.generated_law(case)):
+        return draw_law(GENERATORS[suite](*law[1:]).fact, rows, rng)
     if suite in (names.FEYNMAN, names.SRSD, names.EVERYDAY):
         return draw_law(facts(suite.replace("-", "_"))[case], rows, rng)
+    if suite == names.FEYNMAN_SOLVED:
+        return draw_solved(facts("feynman_solved")[case], rows, rng)
     if suite == names.CLASSIC:
         return draw_classic(facts("classic")[case], rng)
     if suite == names.STROGATZ:
@@ -60,6 +83,14 @@ def draw_law(fact: dict[str, Any], rows: int, rng: np.random.Generator) -> Data:
     truth = parse(fact["formula"], dict(zip(fact["ranges"], symbols, strict=True)))
     target = compiled(truth, symbols)
     return of_law(truth, symbols, *(box(ranges, rows, target, rng) for _ in range(2)))
+
+
+def draw_solved(fact: dict[str, Any], rows: int, rng: np.random.Generator) -> Data:
+    inverse = Inverse.of(fact)
+    X, X_test = (inverse.draw(rows, rng) for _ in range(2))
+    symbols = variables(np.vstack([X, X_test]).min(axis=0).tolist())
+    truth = parse(inverse.formula, dict(zip(inverse.columns, symbols, strict=True)))
+    return of_law(truth, symbols, X, X_test)
 
 
 def draw_classic(fact: dict[str, Any], rng: np.random.Generator) -> Data:

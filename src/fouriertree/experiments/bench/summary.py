@@ -1,4 +1,4 @@
-"""Tables of results: one row per suite, noise, disguise and system."""
+"""Tables of results: one row per suite, noise, kind of noise, disguise and system."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from fouriertree.experiments.bench.names import FIRST_PRINCIPLES, NOISY, facts
+from fouriertree.experiments.bench.names import FIRST_PRINCIPLES, GAUSSIAN, NOISY, facts
 from fouriertree.experiments.store import Record
 
 
@@ -16,6 +16,7 @@ class Row:
 
     suite: str
     noise: float
+    noise_kind: str
     disguise: bool
     system: str
     cases: int
@@ -48,17 +49,24 @@ def has_law(record: Record) -> bool:
 
 
 def rows(records: Iterable[Record]) -> list[Row]:
-    groups: dict[tuple[str, float, bool, str], list[Record]] = {}
+    groups: dict[tuple[str, float, str, bool, str], list[Record]] = {}
     for record in records:
-        key = (record["suite"], record["noise"], record["disguise"], record["system"])
+        key = (
+            record["suite"], record["noise"], kind_of_noise(record), record["disguise"], record["system"],
+        )  # fmt: skip
         groups.setdefault(key, []).append(record)
     return [row(*key, group) for key, group in groups.items()]
 
 
-def row(suite: str, noise: float, disguise: bool, system: str, group: Sequence[Record]) -> Row:
+def kind_of_noise(record: Record) -> str:
+    """The distribution of the noise; records of earlier versions do not name it."""
+    return str(record.get("noise_kind", GAUSSIAN))
+
+
+def row(suite: str, noise: float, kind: str, disguise: bool, system: str, group: Sequence[Record]) -> Row:
     won = [record for record in group if solved(record)]
     return Row(
-        suite, noise, disguise, system, len(group), sum("failed" in record for record in group),
+        suite, noise, kind, disguise, system, len(group), sum("failed" in record for record in group),
         share(won, [record for record in group if has_law(record)]),
         structure_share(group),
         share([record for record in group if record.get("exact")], group),
@@ -107,11 +115,21 @@ TEXTS = ("suite", "disguise", "system")
 def cells(row: Row) -> list[str]:
     lawless = row.suite in NOISY
     return [
-        row.suite, f"{row.noise:g}", "yes" if row.disguise else "no", row.system, str(row.cases), str(row.failed),
+        row.suite, noise_text(row.noise, row.noise_kind), "yes" if row.disguise else "no", row.system,
+        str(row.cases), str(row.failed),
         *("–" if lawless else percent(part) for part in (row.solved, row.structure, row.exact)),
         f"{row.r2:.4f}", f"{row.size:.0f}", f"{row.seconds:.1f}",
         "–" if row.solved_seconds != row.solved_seconds else f"{row.solved_seconds:.1f}",
     ]  # fmt: skip
+
+
+def noise_text(noise: float, kind: str) -> str:
+    """The level of the noise, with its kind if that is not the usual one.
+
+    >>> noise_text(0.01, "gaussian"), noise_text(0.01, "student")
+    ('0.01', '0.01 student')
+    """
+    return f"{noise:g}" if kind == GAUSSIAN else f"{noise:g} {kind}"
 
 
 def percent(part: float) -> str:

@@ -58,7 +58,9 @@ def private_stdout() -> IO[str]:
 def stages(task: Task, folder: Path | None) -> Iterator[Record]:
     """Records of the stages, one after the other."""
     fit = SYSTEMS[task.system].fit
-    data = load(task.suite, task.case, task.seed, task.rows, task.noise, task.disguise, folder)
+    data = load(
+        task.suite, task.case, task.seed, task.rows, task.noise, task.disguise, folder, task.noise_kind
+    )
     # A short fit to a tiny table, so that imports and compilation are not timed.
     X = np.linspace(1.0, 2.0, 40).reshape(20, 2)
     fit(X, np.sin(3.0 * X[:, 0]) + X[:, 1] ** 2, 1.0, 0)
