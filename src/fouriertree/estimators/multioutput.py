@@ -19,7 +19,7 @@ ENDED_BY_USER = ("interrupted", "stopped")
 #: limits that are divided among the targets
 LIMITS = ("time_limit", "max_evaluations", "max_traverses")
 #: attributes of a fit to one target that are lists for several
-LISTED = ("equations_", "models_", "model_", "best_index_", "scores_", "stop_reason_")
+LISTED = ("equations_", "models_", "model_", "best_index_", "scores_", "stop_reason_", "guess_notes_")
 #: attributes that are added up
 SUMMED = ("traverses_", "evaluations_", "seconds_")
 #: attributes that all targets share

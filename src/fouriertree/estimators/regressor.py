@@ -40,7 +40,8 @@ class SymbolicRegressor(FittedEquations):
     nesting : mapping of str to mapping or None, default=None
         Maximum number of operators nested inside another, such as ``{'sin': {'sin': 0, 'exp': 1}}``.
     guesses : list of str or None, default=None
-        Formulas to start from, such as ``['a*sin(x0)']``, in which unknown names are free parameters.
+        Formulas such as ``['a*sin(x0)']``, in which unknown names are free parameters: each is fitted first, and is in
+        the table with its loss.
     loss : {'squared', 'absolute', 'huber', 'quantile', 'logistic'} or callable, default='squared'
         Loss of a row: absolute and huber are robust to outliers, logistic takes y for probabilities and fits their
         log-odds, and a function maps the arrays (y, predicted) to the losses of the rows.
@@ -79,7 +80,10 @@ class SymbolicRegressor(FittedEquations):
     ----------
     equations_ : DataFrame
         The Pareto front, a row per equation: `n_terms`, `complexity`, `loss` on all rows, `training_loss`,
-        `validation_loss`, `description_length`, `r2`, `equation`.  Losses are weighted means over rows.
+        `validation_loss`, `description_length`, `r2`, `equation`.  Losses are weighted means over rows.  With
+        `guesses`, the column `guess` has the guess that a row is, and guesses off the front are rows, too.
+    guess_notes_ : list of str
+        A sentence for every guess that is no row of `equations_`.
     models_, model_ : list of Model, Model
         The rows of `equations_`, and the chosen one.
     best_index_ : int

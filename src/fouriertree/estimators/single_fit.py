@@ -217,6 +217,7 @@ def _table_attributes(table: EquationTable, data: TrainingData, logistic: bool) 
     return {
         "equations_": table.frame,
         "best_index_": table.chosen,
+        "guess_notes_": list(table.notes),
         "models_": models,
         "model_": models[table.chosen],
         "scores_": scores,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fouriertree.engine import CompiledEngine
-from fouriertree.expr import Expression, PrimitiveSet
+from fouriertree.expr import PrimitiveSet
 from fouriertree.expr.complexity import Complexity
-from fouriertree.fit.guesses import parse_guesses
+from fouriertree.fit.guesses import Guess, parse_guesses
 from fouriertree.search import Search
 from fouriertree.search.executors import process_pool
 from fouriertree.search.nesting import Nesting
@@ -26,7 +26,7 @@ class FitConfig:
     executor: Executor | None  #: None for this process
     complexity: Complexity
     nesting: Nesting
-    guesses: tuple[Expression, ...]
+    guesses: tuple[Guess, ...]
     names: tuple[str, ...] | None  #: of the features
     seed: int
     max_terms: int | None
@@ -46,6 +46,7 @@ class FitConfig:
         primitives = as_primitives(parameters["operators"])
         texts = names or tuple(f"x{i}" for i in range(n_features))
         max_terms, time_limit = parameters["max_terms"], parameters["time_limit"]
+        check_search(parameters["search"], parameters["guesses"])
         engine = CompiledEngine(n_jobs=1 if parameters["n_jobs"] is None else parameters["n_jobs"])
         return cls(
             search=parameters["search"],
@@ -66,6 +67,15 @@ class FitConfig:
 
 #: parameters without a conversion
 UNCHANGED = ("model_selection", "max_evaluations", "max_traverses", "target_loss", "progress")
+
+
+def check_search(search: Search[Any] | None, guesses: Any) -> None:
+    """ValueError if there are guesses and the search ignores them."""
+    if guesses and search is not None and not hasattr(search, "guesses"):
+        name = type(search).__name__
+        raise ValueError(
+            f"guesses are for the hybrid search, and {name} ignores them; leave out search, or guesses"
+        )
 
 
 def as_executor(executor: Executor | None, n_jobs: int) -> Executor | None:

@@ -204,9 +204,10 @@ OPTIONS: tuple[Option, ...] = (
     Option("nesting", None, mapping("str to mapping", "{'sin': {'exp': 0}}"),
            "Maximum number of operators nested inside another, such as ``{'sin': {'sin': 0, 'exp': 1}}``.", EQUATIONS),
     Option("guesses", None, Kind("list of str", "a list of formulas such as ['a*sin(x0)']", is_names),
-           "Formulas to start from, such as ``['a*sin(x0)']``, in which unknown names are free parameters.", EQUATIONS,
-           Flag("guess", text("FORMULA"), "Formula for hybrid to start from, such as 'a*sin(angle)', in which unknown "
-                "names are free parameters; may be repeated.", repeated=True)),
+           "Formulas such as ``['a*sin(x0)']``, in which unknown names are free parameters: each is fitted first, and "
+           "is in the table with its loss.", EQUATIONS,
+           Flag("guess", text("FORMULA"), "Formula such as 'a*sin(angle)', in which unknown names are free parameters, "
+                "for hybrid: it is fitted first, and is in the table with its loss; may be repeated.", repeated=True)),
     Option("loss", "squared",
            Kind(f"{one_of(*LOSSES).type} or callable", f"{one_of(*LOSSES).phrase}, or a function of (y, predicted)",
                 lambda value: callable(value) or one_of(*LOSSES).accepts(value)),

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -28,6 +29,9 @@ from fouriertree.search.executors import ProcessPool, ordered
 from fouriertree.search.loop import LAW
 from fouriertree.search.observers import CandidateCollector, Patience, ProgressBar
 from fouriertree.selection.finalize import Deadline, Equation, Finalizer, finalized
+from fouriertree.selection.guesses.fits import FEW_STARTS, NOT_FINITE, FittedGuess, GuessFitter, starts_for
+from fouriertree.selection.guesses.parametric import ParametricSum
+from fouriertree.selection.guesses.rows import GuessRow, competing, with_guesses
 from fouriertree.selection.linear_baseline import compared_with_linear, full_linear_model, linear_models
 from fouriertree.selection.table import EquationTable, make_table, max_terms_for
 from fouriertree.selection.textbook import FEW_ROWS, textbook_models
@@ -88,6 +92,8 @@ MAX_ROWS = 20_000
 TABLE_SECONDS_PER_ROW = 2e-6
 #: candidates that are finalized at least if out of time by GRACE seconds; by twice as much, two, a constant among them
 MIN_FINALIZED, GRACE = 6, 0.3
+#: seconds for the fit of a guess at least, and share of a time limit for those of all guesses
+GUESS_SECONDS, GUESS_SHARE = 0.2, 0.3
 #: maximum number of terms of a candidate by default
 TERMS = 10
 #: tasks per branch that continue one, in a hybrid search without any limit
@@ -111,10 +117,12 @@ class FitPipeline:
     # Search -----------------------------------------------------------------------------------------------------
     def search(self) -> str:
         """Run the search, and again with a working response for losses other than squares; why the last one ended."""
-        data, loss, budget = self.objective.data, self.objective.loss, self._budget()
+        data, loss = self.objective.data, self.objective.loss
         response = WorkingResponse(data.y, data.weights)
         if not loss.logistic and self.config.search is None and data.y.min() == data.y.max():
             return LAW  # a constant
+        _ = self.guesses  # They are fitted first, whatever the limits of the search are.
+        budget = self._budget()
         if loss.squared:
             return self._run(response, budget)
         half = halved(budget)
@@ -165,7 +173,7 @@ class FitPipeline:
         """One search, from its start or from the state that the history has; why it ended."""
         config, history, problem = self.config, self.history, self._problem(response)
         unlimited = budget.is_unlimited
-        search = self._hybrid(problem, unlimited) if config.search is None else config.search
+        search = self._hybrid(problem, unlimited) if config.search is None else self._given(config.search)
         seed = nth_seed(config.seed, history.collector.runs)
         recorders = history.observers(config.names, len(problem.space.target))
         observers: list[Observer] = [history.collector, *recorders]
@@ -205,12 +213,24 @@ class FitPipeline:
             max_terms=min(most, max_terms_for(len(problem.space.target))),
             exact_terms=most,
             max_complexity=config.max_size,
-            guesses=config.guesses,
+            guesses=self._starting_points,
             complexity=config.complexity,
             nesting=config.nesting,
             rounds=ROUNDS if unlimited else None,
             executor=config.executor,
         )
+
+    def _given(self, search: Any) -> Search[Any]:
+        """The search of the user, with the guesses to start from."""
+        if not self.guesses:
+            return search  # type: ignore[no-any-return]
+        return replace(search, guesses=(*search.guesses, *self._starting_points))  # type: ignore[no-any-return]
+
+    @property
+    def _starting_points(self) -> tuple[Expression, ...]:
+        """The fitted guesses, for the search."""
+        fitted = (guess.on_training_set for guess in self.guesses)
+        return tuple(expression for expression in fitted if expression is not None)
 
     # Table ------------------------------------------------------------------------------------------------------
     def table(self) -> EquationTable:
@@ -228,18 +248,66 @@ class FitPipeline:
         # Linear models first: they take little time, and without them a table may be worse than its baseline.
         linear = self._linear_models(objective) if config.search is None and candidates else []
         constant = Candidate((objective.constant,), (Expression.constant(1.0),))
-        equations = self._finalized([constant, *candidates], objective)
+        guesses = [guess.candidate for guess in self.guesses]
+        first = [constant, *(candidate for candidate in guesses if candidate is not None)]
+        equations = self._finalized([*first, *candidates], objective)
         textbook = self._textbook_models(objective) if config.search is None and candidates else []
         if objective.data.n_rows <= FEW_ROWS:
             equations += textbook
+        rows = [self._guess_row(guess, objective) for guess in self.guesses]
+        equations += competing(rows, equations)
         if linear and (full := full_linear_model(objective)) is not None:
             equations, linear, textbook = (
                 compared_with_linear(some, full) for some in (equations, linear, textbook)
             )
         within = self._within_limits(equations) or equations
         others = self._within_limits(linear), self._within_limits(textbook)
-        return make_table(within, objective, overall, *others, config.model_selection)
+        table = make_table(within, objective, overall, *others, config.model_selection)
+        return with_guesses(table, rows, objective, overall) if rows else table
 
+    # Guesses ----------------------------------------------------------------------------------------------------
+    @cached_property
+    def guesses(self) -> list[FittedGuess]:
+        """The guesses of the user, fitted."""
+        config, fitted = self.config, []
+        count = starts_for(len(config.guesses), config.time_limit)
+        seconds = np.inf
+        if config.time_limit is not None:
+            seconds = max(GUESS_SECONDS, GUESS_SHARE * config.time_limit / max(len(config.guesses), 1))
+        for k, guess in enumerate(config.guesses):
+            found = ParametricSum.of(guess.tree, guess.n_features)
+            least = sum(1 + config.complexity(term) for term in found.terms) - 1
+            if least > config.max_size:
+                reason = f"its complexity is at least {least}, and max_size is {config.max_size}"
+                fitted.append(FittedGuess(guess.text, None, None, reason))
+            else:
+                starts = count if self.stop.reason is None else FEW_STARTS
+                deadline = time.monotonic() + seconds
+                fitter = GuessFitter(found, starts, lambda end=deadline: time.monotonic() > end)  # type: ignore[misc]
+                fitted.append(fitter(guess.text, self.objective, (config.seed, k)))
+        return fitted
+
+    def _guess_row(self, guess: FittedGuess, objective: Objective) -> GuessRow:
+        """The row of a fitted guess, or why there is none."""
+        first, final = guess.on_training_set, guess.on_all_rows
+        if first is None or final is None:
+            return GuessRow(guess.text, None, guess.reason)
+        equation = self._finalizer(objective).as_written(first, final)
+        reason = NOT_FINITE if equation is None else self._why_excluded(equation)
+        return GuessRow(guess.text, None if reason else equation, reason)
+
+    def _why_excluded(self, equation: Equation) -> str:
+        """Why the limits exclude an equation; "" if they do not."""
+        config, terms = self.config, equation.model.n_terms
+        if equation.complexity > config.max_size:
+            return f"its complexity is {equation.complexity}, and max_size is {config.max_size}"
+        if config.max_terms is not None and terms > config.max_terms:
+            return f"it has {terms} terms, and max_terms is {config.max_terms}"
+        if not all(map(config.nesting.allows, equation.model.expressions)):
+            return "the rules of nesting exclude it"
+        return ""
+
+    # Finalized candidates ---------------------------------------------------------------------------------------
     def _linear_models(self, objective: Objective) -> list[Equation]:
         """Linear models with as many features as the limits allow."""
         if self._seconds_late > GRACE:
@@ -273,15 +341,7 @@ class FitPipeline:
             executor = None  # a process would start for nothing
         # A task in another process has a deadline, because it cannot be asked to stop.
         out_of_time = (lambda: self._seconds_late > GRACE) if executor is None else Deadline(self._deadline)
-        finalizer = Finalizer(
-            replace(objective),
-            with_powers(config.primitives),
-            config.complexity,
-            config.names,
-            out_of_time,
-            # Terms of FTG and GP often cancel: they are sums as published.
-            checked=config.search is None,
-        )
+        finalizer = replace(self._finalizer(objective), out_of_time=out_of_time)
         equations: list[Equation | None] = []
         jobs = [(finalizer, candidate, snap) for candidate in candidates]
         with closing(ordered(finalized, jobs, executor)) as results:
@@ -292,6 +352,12 @@ class FitPipeline:
                     break
         allows = config.nesting.allows
         return [e for e in equations if e is not None and all(map(allows, e.model.expressions))]
+
+    def _finalizer(self, objective: Objective) -> Finalizer:
+        config, primitives = self.config, with_powers(self.config.primitives)
+        # Terms of FTG and GP often cancel: they are sums as published.
+        checked = config.search is None
+        return Finalizer(replace(objective), primitives, config.complexity, config.names, checked=checked)
 
     @property
     def _deadline(self) -> float:

@@ -32,7 +32,7 @@ POSITIONS = (
 def plot_front(equations: pd.DataFrame, chosen: int, ax: Axes | None = None, labels: bool = True) -> Axes:
     """Loss of every equation against its complexity, on the training set and on the validation set.
 
-    Losses of exactly zero are drawn at the bottom.
+    Losses of exactly zero are drawn at the bottom.  Guesses of the user that are not on the Pareto front are crosses.
 
     Parameters
     ----------
@@ -55,9 +55,22 @@ def plot_front(equations: pd.DataFrame, chosen: int, ax: Axes | None = None, lab
     values = np.concatenate(list(losses.values()))
     _set_scale(ax, values)
     heights = {name: np.maximum(loss, _floor(values)) for name, loss in losses.items()}
+    front = _on_front(equations)
     for name, height in heights.items():
         colour, marker = (palette.VALIDATION, "s") if name == "validation" else (palette.POINTS, "o")
-        ax.plot(complexity, height, color=colour, marker=marker, linewidth=1.2, markersize=5, label=name)
+        ax.plot(
+            complexity[front],
+            height[front],
+            color=colour,
+            marker=marker,
+            linewidth=1.2,
+            markersize=5,
+            label=name,
+        )
+        if not front.all():
+            ax.plot(
+                complexity[~front], height[~front], color=colour, marker="x", markersize=6, linestyle="none"
+            )
     marked = next((height[chosen] for height in heights.values() if np.isfinite(height[chosen])), np.nan)
     ax.plot(
         complexity[chosen], marked, label="chosen", color=palette.CHOSEN, marker="o", markersize=13,
@@ -67,6 +80,15 @@ def plot_front(equations: pd.DataFrame, chosen: int, ax: Axes | None = None, lab
     if labels:
         _label(ax, equations, chosen, next(iter(heights.values())))
     return ax
+
+
+def _on_front(equations: pd.DataFrame) -> NDArray[np.bool_]:
+    """Rows of the Pareto front; guesses of the user may be others."""
+    if "guess" not in equations:
+        return np.ones(len(equations), np.bool_)
+    losses = equations["loss"].to_numpy(dtype=float)
+    best_before = np.minimum.accumulate(np.append(np.inf, losses[:-1]))
+    return np.asarray(equations["guess"].isna().to_numpy() | (losses < best_before))
 
 
 def _losses(equations: pd.DataFrame) -> dict[str, NDArray[np.float64]]:

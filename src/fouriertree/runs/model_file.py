@@ -26,6 +26,8 @@ from fouriertree.io.strict_json import plain
 from fouriertree.model import Model
 
 FORMAT, VERSION = "fouriertree-model", 2
+#: the column of guesses, in the table and in the file, of fits that had some
+GUESS = "guess"
 LIBRARIES = ("numpy", "numba", "scipy", "pandas", "scikit-learn")
 
 
@@ -120,10 +122,11 @@ def _row(model: Model) -> dict[str, Any]:
 
 
 def to_json(record: ModelRecord) -> dict[str, Any]:
-    table = record.equations.drop(columns="equation").to_dict("records")
+    table = record.equations.drop(columns=["equation", GUESS], errors="ignore").to_dict("records")
+    guesses = record.equations[[GUESS]].to_dict("records") if GUESS in record.equations else [{}] * len(table)
     rows = [
-        _row(model) | {"table": plain(cells, exact=True), "scores": plain(scores, exact=True)}
-        for model, cells, scores in zip(record.models, table, record.scores, strict=True)
+        _row(model) | {"table": plain(cells, exact=True), "scores": plain(scores, exact=True)} | guess
+        for model, cells, scores, guess in zip(record.models, table, record.scores, guesses, strict=True)
     ]
     return {
         "format": FORMAT,
@@ -301,7 +304,17 @@ def _equations(rows: Sequence[Any], models: Sequence[Model]) -> pd.DataFrame:
         _expect(good, f"row {i} does not have the columns of the table")
         numbers = {name: _number(found[name], i) for name in COLUMNS[:-1]}
         cells.append(numbers | {"equation": model.text(DIGITS)})
-    return pd.DataFrame(cells, columns=list(COLUMNS))
+    frame = pd.DataFrame(cells, columns=list(COLUMNS))
+    if any(GUESS in row for row in rows):
+        frame[GUESS] = pd.Series([_guess(row, i) for i, row in enumerate(rows)], dtype=object)
+    return frame
+
+
+def _guess(row: Mapping[str, Any], i: int) -> str | None:
+    """The guess that row i is equal to, or None."""
+    found = row.get(GUESS)
+    _expect(found is None or _is_text(found), f"the guess of row {i} is not text")
+    return None if found is None else str(found)
 
 
 def _number(value: Any, i: int) -> float | int:

@@ -149,6 +149,16 @@ class Finalizer(Shared):
             final, after = first, before
         return self._equation(final, before, after)
 
+    def as_written(self, first: Expression, final: Expression) -> Equation | None:
+        """The equation of an expression with fitted constants, in its form; None if it is not finite on all rows.
+
+        `first` has constants fitted to the training set, `final` those fitted to all rows.
+        """
+        before, after = self.objective.values([first, final])
+        if not (np.isfinite(before).all() and np.isfinite(after).all()):
+            return None
+        return self._equation(final, before, after)
+
     def _on_training_set(self, candidate: Candidate, snap: bool) -> Expression:
         """The candidate in canonical form, with constants that the validation set has not influenced."""
         objective = self.objective

@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 DIGITS = 6
 HEADINGS = ("", "row", "terms", "complexity", "loss", "validation", "R²", "equation")
 CHOSEN = ">>>"
+#: the column with the guesses of the user, and the mark of their rows in print
+GUESS = "guess"
 COLUMNS = (
     "n_terms", "complexity", "loss", "training_loss", "validation_loss", "description_length", "r2", "equation",
 )  # fmt: skip
@@ -31,6 +33,7 @@ class EquationTable:
     equations: list[Equation]
     frame: pd.DataFrame
     chosen: int
+    notes: tuple[str, ...] = ()  #: why guesses are not in the table
 
 
 def make_table(
@@ -160,13 +163,15 @@ def validation_tolerance(objective: Objective) -> float:
 
 # As text --------------------------------------------------------------------------------------------------------
 def table_cells(equations: pd.DataFrame, chosen: int) -> list[tuple[str, ...]]:
-    """The table as text: (rows, columns), the chosen row marked."""
+    """The table as text: (rows, columns), the chosen row and those of guesses marked."""
     lines: list[tuple[str, ...]] = []
     for i, row in enumerate(equations.itertuples()):
         validation = "" if np.isnan(row.validation_loss) else f"{row.validation_loss:.3g}"
         r2 = f"{round(row.r2, 6) + 0.0:.6f}"  # adding zero turns -0 into 0
         numbers = str(i), str(row.n_terms), str(row.complexity), f"{row.loss:.3g}", validation, r2
-        lines.append((CHOSEN if i == chosen else "", *numbers, printable(row.equation)))
+        guess = GUESS if getattr(row, GUESS, None) else ""
+        mark = " ".join(filter(None, [guess, CHOSEN if i == chosen else ""]))
+        lines.append((mark, *numbers, printable(row.equation)))
     return lines
 
 

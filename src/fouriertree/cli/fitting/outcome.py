@@ -52,6 +52,8 @@ class Outcome:
                 except Exception as error:
                     failures[path] = error
         show(self.regressor, self.target, self.holdout)
+        for sentence in self.regressor.guess_notes_:
+            note(sentence)
         if done:
             say(*done)
         run = self.run_folder
@@ -107,6 +109,7 @@ class Outcome:
             "chosen": best,
             "equation": rows[best]["equation"],
             "equations": rows,
+            "guess_notes": self.regressor.guess_notes_,
             "unseen": unseen,
             **{name: getattr(regressor, f"{name}_") for name in history},
             "run": None if self.run_folder is None else str(self.run_folder),
