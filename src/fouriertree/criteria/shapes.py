@@ -94,7 +94,9 @@ def is_textbook(model: Model) -> bool:
     [True, True, False]
     """
     e = model.expression
-    return len(e.columns) == 1 and e.size <= _LARGEST and form_of(model) in _forms()
+    if len(e.columns) != 1 or e.size > _LARGEST:
+        return False
+    return form_of(Expression.unchecked(e.op, np.zeros_like(e.arg), e.const, e.primitives)) in _forms()
 
 
 #: tokens of a shape at most
@@ -102,12 +104,8 @@ _LARGEST = 20
 Form = tuple[object, ...]
 
 
-def form_of(model: Model) -> Form:
+def form_of(expression: Expression) -> Form:
     """The structure of a sum without its constants, their signs, and the order of terms and factors."""
-    return _sum_form(model.expression)
-
-
-def _sum_form(expression: Expression) -> Form:
     terms = Counter(_product_form(part) for _, part in addends(expression))
     return ("sum", tuple(sorted(terms.items(), key=repr)))
 
@@ -123,24 +121,22 @@ def _factor_forms(e: Expression) -> list[Form]:
     if top == CONST:
         return []
     if top == VAR:
-        return [("x",)]
+        return [("x", int(e.arg[-1]))]
     arguments = [e.subtree(int(child)) for child in e.children(e.size - 1)]
     if top == MUL:
         return [form for argument in arguments for form in _factor_forms(argument)]
     if top == NEG:
         return _factor_forms(arguments[0])
     if top in (ADD, SUB):
-        return [_sum_form(e)]
-    return [(top, *(_sum_form(argument) for argument in arguments))]
+        return [form_of(e)]
+    return [(top, *(form_of(argument) for argument in arguments))]
 
 
 @cache
 def _forms() -> frozenset[Form]:
     """The forms of all shapes; the sign of a parameter may change the canonical form."""
     return frozenset(
-        form_of(Model.from_expression(canonical(formula, None, (0,))))
-        for shape in SHAPES
-        for formula in _formulas(shape)
+        form_of(canonical(formula, None, (0,))) for shape in SHAPES for formula in _formulas(shape)
     )
 
 
