@@ -289,3 +289,12 @@ def test_the_form_alone_fits_noisy_data_better_than_the_parameters_behind_them(f
     error = float(np.sum((y - exact) ** 2))
     for seed in range(3):
         assert squared_error(form, x[:, None], y, seed=seed) <= error
+
+
+@pytest.mark.parametrize(("unit", "of_target"), [(1.37, 1.0), (1.0, 0.0042)])
+def test_the_row_of_a_guess_is_the_same_in_other_units(unit, of_target):
+    guess = "a*exp(-b*x0)*x1 + c"
+    first = row_of(fitted([guess]), guess)
+    second = row_of(fitted([guess], X=unit * X, y=of_target * Y), guess)
+    assert second["loss"] == pytest.approx(of_target**2 * first["loss"], rel=1e-6)
+    assert (second["complexity"], second["n_terms"]) == (first["complexity"], first["n_terms"])

@@ -38,6 +38,14 @@ def test_both_losses_are_drawn_against_complexity_and_the_chosen_row_is_marked()
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["training", "validation", "chosen"]
 
 
+def test_a_guess_off_the_pareto_front_is_a_cross_beside_the_line():
+    guesses = pd.Series([None, "a*x", None, "b*x"], dtype=object)
+    axes = plot_front(front([8.0, 9.0, 2.0, 1.0], [1, 3, 4, 9]).assign(guess=guesses), 2)
+    assert line(axes, "training").get_xydata().tolist() == [[1, 8.0], [4, 2.0], [9, 1.0]]
+    [cross] = [line for line in axes.get_lines() if line.get_marker() == "x"]
+    assert cross.get_xydata().tolist() == [[3, 9.0]]
+
+
 def test_without_a_validation_set_only_the_training_loss_is_drawn():
     axes = plot_front(front([8.0, 2.0]), 0)
     assert [drawn.get_label() for drawn in axes.get_lines()] == ["training", "chosen"]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fouriertree import Model, parse
@@ -103,6 +104,17 @@ def test_a_constant_equation_without_a_validation_set_can_be_reported():
     content = replace(full, chosen=0, equations=full.equations.assign(validation_loss=np.nan))
     page = Page(html(content))
     assert "response" not in [a["id"] for a in page.all("section")]
+
+
+def test_guesses_are_marked_and_may_be_less_accurate(ordinary):
+    full = sample()
+    guesses = [None, "a*x", None, None]
+    text = html(replace(full, equations=full.equations.assign(guess=pd.Series(guesses, dtype=object))))
+    rows = re.findall(r'<tr[^>]*><th scope="row" class="n">\d+</th>.*?</tr>', text, re.DOTALL)
+    assert [">guess</strong>" in row for row in rows] == [False, True, False, False]
+    assert "simpler ones, except for those marked as guesses" in text
+    assert "simpler ones. Open a row" in ordinary
+    assert "guess" not in ordinary
 
 
 def test_every_figure_has_an_accessible_name(ordinary):

@@ -64,6 +64,9 @@ def html(content: ReportContent) -> str:
         summary=summary,
         headings=[HEADINGS[key] for key in table],
         rows=list(zip(equations, content.equations["equation"], table.itertuples(index=False), strict=True)),
+        guesses=content.equations["guess"].notna().tolist()
+        if "guess" in content.equations
+        else [False] * len(table),
         figures=figures,
     )
 
