@@ -300,7 +300,11 @@ def test_of_noisy_data_the_short_law_is_chosen(law, longest):
 
 # Parts ------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("part", PARTS)
-def test_a_part_that_is_left_out_is_not_used(part):
+def test_a_part_that_is_left_out_is_not_used(part, monkeypatch):
+    composed, candidates = [], tasks.composition_candidates
+    monkeypatch.setattr(
+        tasks, "composition_candidates", lambda *about: composed.append(about) or candidates(*about)
+    )
     X = np.random.default_rng(0).uniform(1.0, 3.0, (60, 3))
     noise = np.random.default_rng(1).normal(0.0, 0.01, 60)
     y = X[:, 0] / X[:, 1] + np.sin(X[:, 2]) + 0.1 * X[:, 0] ** 3 + noise
@@ -314,6 +318,7 @@ def test_a_part_that_is_left_out_is_not_used(part):
         "modulation": any(SPECS[branch.dictionary].modulated for branch in branches),
         "functions": any(SPECS[branch.dictionary].functions for branch in branches),
         "reductions": any(b.reduction.factor or len(b.reduction.variables) < 3 for b in branches),
+        "compositions": bool(composed),
         "separable products": any(SPECS[branch.dictionary].max_factors for branch in branches),
         "variation": state.varied > 0,
     }

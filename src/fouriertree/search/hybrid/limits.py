@@ -27,6 +27,8 @@ Terms = tuple[Expression, ...]
 NEARLY_LINEAR = 1e-3
 #: two terms cancel if their sum is below this share of either, everywhere
 CANCELLED = 0.05
+#: constants of a term of which limits are tried
+MAX_CONSTANTS = 5
 #: two waves have one frequency if their constants differ by less than this share
 SAME_FREQUENCY = 0.03
 
@@ -97,7 +99,7 @@ def limits_of_difference(first: Expression, second: Expression, vocabulary: Voca
     True
     """
     longer, other = (first, second) if len(first.constants) >= len(second.constants) else (second, first)
-    if (longer.op >= USER_OPCODE_START).any():
+    if (longer.op >= USER_OPCODE_START).any() or len(longer.constants) > MAX_CONSTANTS:
         return
     for i in np.flatnonzero((longer.op == CONST) & (longer.const != 1.0)).tolist():
         # A constant that only one of the terms has is nearly zero.

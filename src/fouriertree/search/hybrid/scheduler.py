@@ -17,6 +17,7 @@ from fouriertree.criteria.archive import CandidateArchive
 from fouriertree.criteria.code_lengths import approximate_length
 from fouriertree.search.hybrid.baselines import is_univariate_polynomial_possible
 from fouriertree.search.hybrid.beam import Beam
+from fouriertree.search.hybrid.compositions import TRANSFORMS as COMPOSED
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.dictionary import SEPARABLE, SPECS
 from fouriertree.search.hybrid.evaluation import EXACT, Cost, FittedCandidate, Fronts
@@ -35,6 +36,7 @@ from fouriertree.search.hybrid.reductions import (
     trials,
 )
 from fouriertree.search.hybrid.tasks import (
+    Composition,
     Expand,
     Guesses,
     Job,
@@ -54,8 +56,9 @@ from fouriertree.search.hybrid.transforms import IDENTITY, TRANSFORMS, transform
 from fouriertree.search.loop import Progress
 
 #: parts of the search that can be left out
-PARTS = REDUCTIONS, TRANSFORMED, RATIOS, MODULATION, FUNCTIONS, SEPARABLE_PRODUCTS, VARIATION = (
-    "reductions", "transforms", "ratios", "modulation", "functions", "separable products", "variation"
+PARTS = REDUCTIONS, TRANSFORMED, RATIOS, MODULATION, FUNCTIONS, SEPARABLE_PRODUCTS, COMPOSITIONS, VARIATION = (
+    "reductions", "transforms", "ratios", "modulation", "functions", "separable products", "compositions",
+    "variation",
 )  # fmt: skip
 #: stages of a search
 START, QUICK, REDUCE, INDEX, FIRST, CONTINUE = range(6)
@@ -319,6 +322,8 @@ def _first(state: HybridState) -> HybridState:
     state = _first_steps(
         replace(state, stage=CONTINUE), chosen, lambda branch: SPECS[branch.dictionary].first_steps
     )
+    if COMPOSITIONS not in state.context.options.without:
+        state = started(state, [Composition(name) for name in COMPOSED])
     return replace(state, branches=(*state.branches, *map(BranchState, _allowed(state.context, late))))
 
 

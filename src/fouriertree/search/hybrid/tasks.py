@@ -12,6 +12,7 @@ from fouriertree.expr.vocabulary import ONE
 from fouriertree.search.executors import Shared
 from fouriertree.search.hybrid.baselines import linear_candidates, polynomial_candidates, rational_candidates
 from fouriertree.search.hybrid.beam import Beam, expand
+from fouriertree.search.hybrid.compositions import composition_candidates
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import Evaluation, Fronts, evaluate
 from fouriertree.search.hybrid.reductions import Reduction, Slopes, reduced_problem, single_index, slopes_of
@@ -78,6 +79,16 @@ class Rational:
 
     def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
         return Outcome(rational_candidates(context, self.reduction, fronts))
+
+
+@dataclass(frozen=True)
+class Composition:
+    """Functions of sums, times products of powers, plus a product of powers."""
+
+    transform: str
+
+    def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
+        return Outcome(composition_candidates(context, self.transform, fronts))
 
 
 @dataclass(frozen=True)

@@ -89,8 +89,12 @@ TRANSFORMS = (
 )
 
 
+#: of compositions only
+RARE_TRANSFORMS = (_power("t^(2/3)", 2.0 / 3.0),)
+
+
 def transform_named(name: str) -> Transform:
-    return next(transform for transform in TRANSFORMS if transform.name == name)
+    return next(transform for transform in (*TRANSFORMS, *RARE_TRANSFORMS) if transform.name == name)
 
 
 # From a sum for a transformed target to terms for y ------------------------------------------------------------
