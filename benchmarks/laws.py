@@ -1,8 +1,9 @@
 """All suites of laws with goals: `make bench-laws` (hours; resumable).
 
 The laws of the generated suites are made anew from `--generator-seed`, by default the hash of the commit.  Results are
-stored one by one in `--out`, and the same command resumes there.  Results of Operon that are stored there count, too;
-`--system ours --system operon` computes them for the published suites.
+stored one by one in `--out`, and the same command resumes there; after another commit, with the seed that was printed.
+Results of Operon that are stored there count, too; `--system ours --system operon` computes them for the published
+suites and some of the everyday laws that are made anew.
 """
 
 from __future__ import annotations

@@ -72,12 +72,6 @@ def test_a_missed_goal_is_the_exit_status(bench, monkeypatch):
     assert result.exit_code == 1
 
 
-def test_a_part_of_a_suite_has_no_goal(bench):
-    result = bench("feynman", "--seconds", 1, "--rows", 30, "--case", "feynman_test_2")
-    assert "BAR" not in result.stdout
-    assert result.exit_code == 0
-
-
 def test_results_with_other_noise_have_a_row_that_names_it(bench):
     arguments = ("feynman", "--case", "feynman_I_25_13", "--system", "linear", "--rows", 30, "--noise", 0.1)
     first, second = bench(*arguments), bench(*arguments, "--noise-kind", "student")

@@ -66,7 +66,7 @@ class RealSet:
 
     @property
     def complexity(self) -> int:
-        """The complexity of the law as it is written in the table of formulas."""
+        """The complexity of the law as `facts/real.toml` has it."""
         return parse_expression(self.formula).complexity
 
     def sympy(self, formula: str) -> Any:
