@@ -6,6 +6,7 @@ import pytest
 
 from fouriertree import EmpiricalSpace, Grammar, PrimitiveSet, Problem, SymbolicRegressor
 from fouriertree.search import Accepted, Budget, Hybrid, Reported, run
+from fouriertree.search.hybrid import tasks
 from fouriertree.search.hybrid.data import search_data
 from fouriertree.search.hybrid.dictionary import SPECS
 from fouriertree.search.hybrid.scheduler import PARTS
