@@ -82,7 +82,7 @@ def fit_table(
                 advice += f"; the run is in {run.path}, and `{resume_command(run.path)}` resumes it"
             raise InputError(f"there is not enough memory; {advice}") from None
         interrupts.announce()
-        scores = None if holdout is None else holdout_scores(regressor.models_, holdout)
+        scores = None if holdout is None else holdout_scores(regressor.models_, holdout, regressor._measure)
         outcome = Outcome(regressor, training, scores)
         content |= outcome.document()
         outcome.finish(arguments.output, arguments.plot, report)

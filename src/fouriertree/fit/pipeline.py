@@ -20,6 +20,7 @@ from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.fit.config import FitConfig
 from fouriertree.fit.stopping import INTERRUPTED, Stop
+from fouriertree.model import Model
 from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
 from fouriertree.search import Budget, Observer, RunState, Search, run
@@ -28,7 +29,7 @@ from fouriertree.search.loop import LAW
 from fouriertree.search.observers import CandidateCollector, Patience, ProgressBar
 from fouriertree.selection.finalize import Deadline, Equation, Finalizer, finalized
 from fouriertree.selection.linear_baseline import compared_with_linear, full_linear_model, linear_models
-from fouriertree.selection.table import EquationTable, make_table, max_terms_for
+from fouriertree.selection.table import DIGITS, EquationTable, make_table, max_terms_for
 from fouriertree.tolerances import EXACT_SQUARES
 
 Floats = NDArray[np.float64]
@@ -57,7 +58,7 @@ class History(Protocol):
     def start(self, search: Search[Any], problem: Problem, seed: int) -> RunState[Any] | None:
         """The state to resume from, once; None for a new search."""
 
-    def observers(self, names: tuple[str, ...] | None, n_rows: int) -> list[Observer]: ...
+    def observers(self, text_of: Callable[[Candidate], str], n_rows: int) -> list[Observer]: ...
 
     def checkpointer(
         self, search: Search[Any], response: WorkingResponse, patience: Patience | None
@@ -110,7 +111,7 @@ class FitPipeline:
     def search(self) -> str:
         """Run the search, and again with a working response for losses other than squares; why the last one ended."""
         data, loss, budget = self.objective.data, self.objective.loss, self._budget()
-        response = WorkingResponse(data.y, data.weights)
+        response = WorkingResponse(data.y, self.objective.weights)
         if not loss.logistic and self.config.search is None and data.y.min() == data.y.max():
             return LAW  # a constant
         if loss.squared:
@@ -165,7 +166,7 @@ class FitPipeline:
         unlimited = budget.is_unlimited
         search = self._hybrid(problem, unlimited) if config.search is None else config.search
         seed = nth_seed(config.seed, history.collector.runs)
-        recorders = history.observers(config.names, len(problem.space.target))
+        recorders = history.observers(self._text_of, len(problem.space.target))
         observers: list[Observer] = [history.collector, *recorders]
         patience = Patience() if unlimited and config.search is not None else None
         if patience is not None:
@@ -210,6 +211,11 @@ class FitPipeline:
             executor=config.executor,
         )
 
+    def _text_of(self, candidate: Candidate) -> str:
+        """The equation for y of a candidate, as a table shows it."""
+        config, positive = self.config, self.objective.data.positive
+        return config.target.model(Model(*candidate, config.names), config.primitives, positive).text(DIGITS)
+
     # Table ------------------------------------------------------------------------------------------------------
     def table(self) -> EquationTable:
         """The candidates so far, finalized and evaluated on all rows."""
@@ -238,7 +244,8 @@ class FitPipeline:
             return []
         config, n = self.config, objective.data.n_rows
         most = 1 + (config.max_size - 1) // SCALED_FEATURE if config.max_terms is None else config.max_terms
-        candidates = linear_models(objective.data, min(most, max_terms_for(n)))
+        data = replace(objective.data, weights=objective.weights)
+        candidates = linear_models(data, min(most, max_terms_for(n)))
         return self._finalized(candidates, objective, snap=False)
 
     def _within_limits(self, equations: Sequence[Equation]) -> list[Equation]:
@@ -258,8 +265,9 @@ class FitPipeline:
         # A task in another process has a deadline, because it cannot be asked to stop.
         out_of_time = (lambda: self._seconds_late > GRACE) if executor is None else Deadline(self._deadline)
         finalizer = Finalizer(
-            replace(objective), config.primitives, config.complexity, config.names, out_of_time
-        )
+            replace(objective), config.primitives, config.complexity, config.names, out_of_time,
+            of_logarithm=config.target.is_log,
+        )  # fmt: skip
         equations: list[Equation | None] = []
         jobs = [(finalizer, candidate, snap) for candidate in candidates]
         with closing(ordered(finalized, jobs, executor)) as results:
