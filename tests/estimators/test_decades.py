@@ -187,6 +187,13 @@ def test_a_classifier_and_a_transformer_have_no_transform():
         assert "target_transform" not in kind().get_params()
 
 
+def test_the_features_of_a_transformer_are_selected_by_relative_errors():
+    X, y = power_law()
+    features = SymbolicTransformer(1, loss="relative", random_state=0, max_evaluations=2000).fit(X, y)
+    again = SymbolicTransformer(1, loss="relative", random_state=0, max_evaluations=2000).fit(X, 4.0 * y)
+    assert list(features.get_feature_names_out()) == list(again.get_feature_names_out())
+
+
 # Files, several targets, stability --------------------------------------------------------------------------
 @BOTH
 def test_a_loaded_and_an_unpickled_regressor_have_the_same_equations_and_intervals(how, request, tmp_path):

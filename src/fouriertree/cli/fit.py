@@ -53,7 +53,7 @@ def fit_table(
 ) -> None:  # fmt: skip
     """Read the table, fit, score, write and print: for `fit`, `demo` and `runs resume`."""
     with long_lived_objects():
-        from fouriertree.cli.fitting.columns import holdout_scores, samples
+        from fouriertree.cli.fitting.columns import holdout_scores, note_wide, samples
         from fouriertree.data.checks import draw_seed
         from fouriertree.estimators.regressor import SymbolicRegressor
         from fouriertree.estimators.single_fit import RunContext
@@ -66,6 +66,7 @@ def fit_table(
     seed = draw_seed(arguments.seed)
     training, holdout = samples(arguments, seed)
     check_guesses(arguments.guess, training.X, parameters["operators"])
+    note_wide(training.y, arguments)
     parameters |= {"random_state": seed, "progress": True}
     regressor = (
         SymbolicRegressor(**parameters) if folder is None else SymbolicRegressor.of_run(folder, **parameters)

@@ -73,7 +73,6 @@ def training_sample(table: Table, arguments: FitArguments) -> Sample:
     with as_input_errors(ValueError, after=f"column {target!r} of {table.name} cannot be fitted: "):
         check_scale(sample.y.to_numpy())
         check_values(sample.used_y, measure_of(vars(arguments)))
-    note_wide(sample.y, arguments)
     if not arguments.column:
         note_nameless(table, [target, *map(table.column, arguments.ignore), *([weights] if weights else [])])
     for sentence in table.notes:
