@@ -189,7 +189,8 @@ class Objective:
     @cached_property
     def weights(self) -> Floats:
         """Weights of squared errors on all rows, (n_rows,): sample weights, divided by y² for relative errors."""
-        return self.data.weights * self.loss.row_weights(self.data.y)
+        # Positive weights stay positive: a space drops rows without a weight.
+        return np.maximum(self.data.weights * self.loss.row_weights(self.data.y), np.finfo(float).tiny)
 
     def space_of(self, rows: slice, target: Floats, weights: Floats) -> EmpiricalSpace:
         """The functions on some rows, with a target and weights of all rows."""

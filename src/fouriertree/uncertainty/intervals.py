@@ -237,6 +237,8 @@ class _Linearization:
     @classmethod
     def of(cls, model: Model, X: Floats, y: Floats, weights: Floats, measure: Measure) -> Self:
         used = weights > 0.0
+        if measure != "absolute":
+            used &= model.predict(X) != 0.0  # nothing is relative to zero
         X, y, weights = X[used], y[used], weights[used]
         roots = np.sqrt(weights / weights.mean())
         values, slopes, parameters = _slopes(model, X)
