@@ -20,7 +20,7 @@ from .fits import REFUSALS, check_refused
 Floats = NDArray[np.float64]
 ROWS = [2, 3, 4, 5, 6, 8, 12, 19, 20, 21, 25, 40]
 SCALES = [1.0, 1.0, 1e-8, 1e8, 1e-100, 1e100, 1e-139, 1e139, 1e-300, 1e300, 5e-324]
-LOSSES = ["squared", "squared", "absolute", "huber", "quantile", "logistic"]
+LOSSES = ["squared", "squared", "absolute", "huber", "quantile", "relative", "logistic"]
 SEARCHES: list[Any] = [
     None, None, None, FTG(max_terms=3), FTG(GramSVD(), max_terms=3), OnePlusLambda(), CanonicalGP(10),
 ]  # fmt: skip
@@ -69,7 +69,7 @@ def check_regressor(choices: Choices, X: Floats, y: Floats, weights: Floats | No
         y = (y > np.median(y)).astype(float)
     fitted = SymbolicRegressor(
         search, loss=loss, max_evaluations=300, max_traverses=3000, random_state=0, run_dir=folder / "runs",
-        model_selection=choices.pick(list(CRITERIA)),
+        model_selection=choices.pick(list(CRITERIA)), target_transform=choices.pick([None, None, None, "log"]),
     ).fit(X, y, weights)  # fmt: skip
     check_table(fitted, X if weights is None else X[weights > 0.0])
     check_files(fitted, folder, X)

@@ -6,6 +6,7 @@ import os
 import pytest
 from hypothesis import settings
 
+from fouriertree.estimators import fitted
 from fouriertree.fit.stopping import PROCESS_LOG
 
 # Workers share the cores, and BLAS threads of one wait for those of another; set before NumPy is imported.
@@ -24,3 +25,9 @@ settings.load_profile("same")
 def no_press_before(monkeypatch):
     """A test that presses Ctrl-C follows on no other."""
     monkeypatch.setattr(PROCESS_LOG, "_last", -math.inf)
+
+
+@pytest.fixture(autouse=True)
+def no_hint_before(monkeypatch):
+    """A test that prints a hint follows on no other."""
+    monkeypatch.setattr(fitted, "HINTS_SHOWN", [])

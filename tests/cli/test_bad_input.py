@@ -120,7 +120,10 @@ BAD_OPTIONS = [
         ["-t", "y", "--max-evaluations", "many"],
         "'--max-evaluations': it must be a whole number of at least 1",
     ),
-    (["-t", "y", "--loss", "cubed"], "it must be one of squared, absolute, huber, quantile; got 'cubed'"),
+    (
+        ["-t", "y", "--loss", "cubed"],
+        "it must be one of squared, absolute, huber, quantile, relative; got 'cubed'",
+    ),
     (["-t", "y", "--quantile", "0.9"], "--quantile is an option of --loss quantile; give that"),
     (
         ["-t", "y", "--loss", "quantile", "--quantile", "1"],

@@ -19,7 +19,7 @@ from fouriertree.data.training import TrainingData
 from fouriertree.engine import ReferenceEngine
 
 #: losses that are functions of the error
-OF_ERRORS = [name for name in NAMES if name != "logistic"]
+OF_ERRORS = [name for name in NAMES if name not in ("relative", "logistic")]
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -154,6 +154,44 @@ def test_squares_are_not_reweighted():
     np.testing.assert_array_equal(as_loss("squared", 0.5).weights(y, predicted), 1.0)
 
 
+# Relative errors --------------------------------------------------------------------------------------------
+@settings(max_examples=20, deadline=None)
+@given(seed=seeds)
+def test_the_relative_loss_is_the_squared_loss_with_weights_of_one_over_the_square(seed):
+    y, predicted = np.random.default_rng(seed).standard_normal((2, 25))
+    relative, squared = as_loss("relative", 0.5), as_loss("squared", 0.5)
+    assert relative.squared
+    np.testing.assert_allclose(relative.row_weights(y), 1.0 / y**2)
+    np.testing.assert_allclose(relative.cost(y, predicted), squared.cost(y, predicted) / y**2, rtol=1e-12)
+    np.testing.assert_array_equal(relative.weights(y, predicted), relative.row_weights(y))
+    np.testing.assert_array_equal(squared.row_weights(y), 1.0)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=seeds)
+def test_the_objective_of_relative_errors_is_that_of_weights_up_to_the_scale_of_its_loss(seed):
+    y, predicted, X = 1.0 + np.random.default_rng(seed).random((3, 25))
+    weights = np.random.default_rng(seed).uniform(0.5, 2.0, 25)
+    relative, weighted = (
+        Objective(TrainingData(X[:, None], y, w, 20), as_loss(loss, 0.5), ReferenceEngine())
+        for loss, w in (("relative", weights), ("squared", weights / y**2))
+    )
+    ratio = relative.mean_loss(predicted) / weighted.mean_loss(predicted)
+    assert relative.explained(predicted) == pytest.approx(weighted.explained(predicted), rel=1e-9)
+    assert relative.constant == pytest.approx(weighted.constant, rel=1e-12)
+    np.testing.assert_allclose(relative.weights, weighted.weights, rtol=1e-12)
+    for name in ("baseline", "variance", "exact"):
+        assert getattr(relative, name) == pytest.approx(ratio * getattr(weighted, name), rel=1e-9)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=seeds, unit=st.sampled_from([0.0042, -1.0, 1e9]))
+def test_no_unit_changes_a_relative_loss(seed, unit):
+    y, predicted = np.random.default_rng(seed).standard_normal((2, 25))
+    loss = as_loss("relative", 0.5)
+    np.testing.assert_allclose(loss.cost(unit * y, unit * predicted), loss.cost(y, predicted), rtol=1e-9)
+
+
 # Spread and names -------------------------------------------------------------------------------------------
 @settings(max_examples=30, deadline=None)
 @given(seed=seeds, scale=st.floats(1e-6, 1e6), shift=st.floats(-1e3, 1e3))
@@ -169,7 +207,8 @@ def test_the_spread_is_robust_to_outliers(seed, scale, shift):
 
 def test_an_unknown_loss_is_refused_with_the_valid_names():
     with pytest.raises(
-        ValueError, match="loss must be one of squared, absolute, huber, quantile, logistic, or a function"
+        ValueError,
+        match="loss must be one of squared, absolute, huber, quantile, relative, logistic, or a function",
     ):
         as_loss("cubed", 0.5)
 

@@ -52,6 +52,7 @@ SEARCHES = {
     "hybrid, two jobs": {"max_evaluations": 1_500_000, "n_jobs": 2},
     "hybrid without limits": {"operators": ["+", "*"], "max_terms": 2},
     "robust loss": {"max_evaluations": 500_000, "loss": "huber"},
+    "relative loss": {"max_evaluations": 500_000, "loss": "relative"},
     "FTG": {"search": FTG(generator=RampedHalfAndHalf(1, 4), best_of=300, max_terms=6)},
     "FTG, one after the other": {"search": FTG(generator=SMALL), "max_traverses": 400},
 }
@@ -70,6 +71,20 @@ def test_a_killed_run_resumes_bit_identically(settings, tmp_path, every_checkpoi
         resumed = SymbolicRegressor.resume(run, X, y, **changes)
         assert outcome(resumed) == outcome(whole)
         assert RunFolder.open(run).status == "finished"
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber"])
+def test_a_killed_run_of_a_transformed_target_resumes_bit_identically(
+    loss, tmp_path, every_checkpoint, monkeypatch
+):
+    X, y = table(40)
+    settings = {"target_transform": "log", "loss": loss, "max_evaluations": 400_000, "random_state": 3}
+    whole = SymbolicRegressor(run_dir=tmp_path / "runs", **settings).fit(X, np.exp(3.0 * y))
+    numbers = RunFolder.open(whole.run_path_).checkpoints()
+    monkeypatch.setattr(Checkpoints, "due", property(lambda self: False))
+    for number in [0, numbers[len(numbers) // 2], numbers[-1]]:
+        run = killed_at(whole.run_path_, number, tmp_path)
+        assert outcome(SymbolicRegressor.resume(run, X, np.exp(3.0 * y))) == outcome(whole)
 
 
 def test_gp_has_no_checkpoints_and_restarts(tmp_path):

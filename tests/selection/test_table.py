@@ -13,7 +13,13 @@ from fouriertree.data.training import TrainingData
 from fouriertree.engine import CompiledEngine
 from fouriertree.expr.complexity import Complexity
 from fouriertree.fit.options import OPTIONS
-from fouriertree.selection.finalize import Equation, Finalizer, least_squares, significant_terms
+from fouriertree.selection.finalize import (
+    Equation,
+    Finalizer,
+    least_squares,
+    significant_terms,
+    with_split_logs,
+)
 from fouriertree.selection.table import COLUMNS, CRITERIA, choose, make_table, max_terms_for, table_text
 
 rng = np.random.default_rng(0)
@@ -117,6 +123,26 @@ def test_a_finalized_equation_has_the_best_constants_for_all_rows():
     errors = y - (1.1 * X[:, 0] - 0.9 * X[:, 1])
     assert found.training_loss == pytest.approx(np.mean(errors[TRAINING] ** 2))
     assert found.validation_loss == pytest.approx(np.mean(errors[~TRAINING] ** 2))
+
+
+@pytest.mark.parametrize(
+    ("whole", "split"),
+    [
+        ("3*log(2*x0) + x1", "3*log(x0) + x1 + 2.07944"),
+        ("0.5*log(2*x0 + 4*x1)", "0.5*log(x0 + 2*x1) + 0.346574"),
+        ("log(x0) - log(5*x1)", "log(x0) - log(x1) - 1.60944"),
+        ("log(x0) + 2", "log(x0) + 2"),
+        ("log(-2*x0)", "log(-2*x0)"),
+        ("sin(log(2*x0))", "sin(log(2*x0))"),
+    ],
+)
+def test_a_factor_inside_of_a_logarithm_becomes_a_constant_of_the_sum(whole, split):
+    before = parse(whole)
+    after = with_split_logs(before, PrimitiveSet.default())
+    assert after.text(digits=6) == split
+    X = np.random.default_rng(0).uniform(0.5, 2.0, (20, 2)) * (-1.0 if "-2" in whole else 1.0)
+    np.testing.assert_allclose(after.evaluate(X), before.evaluate(X), rtol=1e-12)
+    assert with_split_logs(after, PrimitiveSet.default()) == after
 
 
 def test_an_equation_without_a_finite_value_on_some_row_is_not_in_the_table():

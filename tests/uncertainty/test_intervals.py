@@ -3,6 +3,7 @@
 from itertools import permutations, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -229,3 +230,22 @@ def test_folds_leave_out_several_rows_at_a_time():
         out = np.arange(12) % 3 == fold
         slope = (x[~out] @ y[~out]) / (x[~out] @ x[~out])
         assert scores[out] == pytest.approx(np.abs(y[out] - slope * x[out]), rel=1e-9)
+
+
+# Relative errors --------------------------------------------------------------------------------------------
+def test_a_prediction_of_zero_takes_no_part_in_relative_intervals():
+    x = np.arange(0.0, 9.0)[:, None]
+    y = 2.0 * x[:, 0] * (1.0 + 0.1 * (-1.0) ** np.arange(9))
+    y[0] = 0.1
+    model = Model((2.0,), (parse("x0"),))
+    whole, without = (linear_intervals(model, x[k:], y[k:], measure="relative") for k in (0, 1))
+    pd.testing.assert_frame_equal(whole, without)
+
+
+def test_relative_intervals_are_those_of_weights_of_one_over_the_square_of_the_predictions():
+    x = np.linspace(1.0, 9.0, 20)[:, None]
+    y = 2.0 * x[:, 0] * (1.0 + 0.05 * np.sin(9.0 * x[:, 0]))
+    model = Model((2.0,), (parse("x0"),))
+    relative = linear_intervals(model, x, y, measure="relative")
+    weighted = linear_intervals(model, x, y, 1.0 / model.predict(x) ** 2)
+    np.testing.assert_allclose(relative["standard_error"], weighted["standard_error"], rtol=1e-9)

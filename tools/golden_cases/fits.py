@@ -116,6 +116,8 @@ FITS: dict[str, Fit] = {
     "loss-huber": Fit(t.outliers, {"loss": "huber"}),
     "loss-quantile": Fit(t.noisy, {"loss": "quantile", "quantile": 0.9}),
     "loss-quantile-low": Fit(t.noisy, {"loss": "quantile", "quantile": 0.25}),
+    "loss-relative": Fit(t.large_units, {"loss": "relative"}),
+    "target-log": Fit(t.probabilities, {"target_transform": "log"}),
     "loss-logistic": Fit(t.probabilities, {"loss": "logistic"}),
     "loss-own": Fit(t.outliers, {"loss": own_loss}),
     "loss-absolute-ftg": Fit(

@@ -53,7 +53,7 @@ def fit_table(
 ) -> None:  # fmt: skip
     """Read the table, fit, score, write and print: for `fit`, `demo` and `runs resume`."""
     with long_lived_objects():
-        from fouriertree.cli.fitting.columns import holdout_scores, samples
+        from fouriertree.cli.fitting.columns import holdout_scores, note_wide, samples
         from fouriertree.data.checks import draw_seed
         from fouriertree.estimators.regressor import SymbolicRegressor
         from fouriertree.estimators.single_fit import RunContext
@@ -66,6 +66,7 @@ def fit_table(
     seed = draw_seed(arguments.seed)
     training, holdout = samples(arguments, seed)
     check_guesses(arguments.guess, training.X, parameters["operators"])
+    note_wide(training.y, arguments)
     parameters |= {"random_state": seed, "progress": True}
     regressor = (
         SymbolicRegressor(**parameters) if folder is None else SymbolicRegressor.of_run(folder, **parameters)
@@ -82,7 +83,7 @@ def fit_table(
                 advice += f"; the run is in {run.path}, and `{resume_command(run.path)}` resumes it"
             raise InputError(f"there is not enough memory; {advice}") from None
         interrupts.announce()
-        scores = None if holdout is None else holdout_scores(regressor.models_, holdout)
+        scores = None if holdout is None else holdout_scores(regressor.models_, holdout, regressor._measure)
         outcome = Outcome(regressor, training, scores)
         content |= outcome.document()
         outcome.finish(arguments.output, arguments.plot, report)

@@ -27,6 +27,7 @@ NOT_SEARCHED = "the search had no time: no equation was evaluated"
 
 def show(regressor: SymbolicRegressor, target: str, holdout: HoldoutScores | None = None) -> None:
     """The table of equations: wrapped for a terminal, without line breaks for a pipe."""
+    from fouriertree.fit.target import judged_note
     from fouriertree.selection.table import aligned
 
     with printing():
@@ -39,6 +40,8 @@ def show(regressor: SymbolicRegressor, target: str, holdout: HoldoutScores | Non
         print(f"\n{printable(target)} = {printable(regressor.get_best()['equation'])}")
         if only_the_mean(regressor):
             print(ONLY_THE_MEAN if regressor.evaluations_ else NOT_SEARCHED)
+        if (judged := judged_note(regressor._measure, target)) is not None:
+            print(printable(judged))
         if holdout is not None:
             score, rows = holdout.scores[regressor.best_index_], counted(holdout.n_rows, "row")
             print(f"hold-out set: R² {number(score.r2, '.6f')}, RMSE {number(score.rmse, '.3g')} on {rows}")

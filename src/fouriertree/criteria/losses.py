@@ -1,4 +1,4 @@
-"""Losses per row, squared, absolute, Huber, quantile, logistic or custom, and their mean over rows, the objective."""
+"""Losses per row, squared, absolute, Huber, quantile, relative, logistic or custom, and their mean, the objective."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fouriertree.criteria.errors import Measure
 from fouriertree.data.training import TrainingData
 from fouriertree.engine import Engine
 from fouriertree.expr import Expression
@@ -20,7 +21,7 @@ LossFunction = Callable[[Floats, Floats], Floats]
 
 #: Huber's threshold in robust standard deviations of the errors: 95 % efficiency for normal errors
 HUBER = 1.345
-NAMES = ("squared", "absolute", "huber", "quantile", "logistic")
+NAMES = ("squared", "absolute", "huber", "quantile", "relative", "logistic")
 #: log-odds are clipped to this in working responses
 MAX_LOG_ODDS = 12.0
 
@@ -35,7 +36,18 @@ class Loss:
 
     @property
     def squared(self) -> bool:
-        return self.name == "squared"
+        """Whether it is the squared error times a weight that y determines."""
+        return self.name in ("squared", "relative")
+
+    @property
+    def relative(self) -> bool:
+        """Whether errors are relative to y."""
+        return self.name == "relative"
+
+    @property
+    def measure(self) -> Measure:
+        """How errors are measured."""
+        return "relative" if self.relative else "absolute"
 
     @property
     def logistic(self) -> bool:
@@ -54,6 +66,8 @@ class Loss:
             return losses
         if self.name == "squared":
             return np.square(errors)
+        if self.relative:
+            return np.square(errors / y)
         if self.name == "huber":
             width = HUBER * scale(errors)
             size = np.abs(errors)
@@ -64,9 +78,13 @@ class Loss:
             return np.logaddexp(0.0, predicted) - y * predicted
         return np.abs(errors)
 
+    def row_weights(self, y: Floats) -> Floats:
+        """Weights of squared errors that y determines: 1/y² for relative errors, otherwise one."""
+        return 1.0 / np.square(y) if self.relative else np.ones_like(y)
+
     def constant(self, y: Floats, weights: Floats) -> float:
-        """The constant prediction: the mean of y, or the log-odds of the mean."""
-        mean = float(np.average(y, weights=weights))
+        """The constant prediction: the mean of y, for relative errors by weights 1/y², or the log-odds of the mean."""
+        mean = float(np.average(y, weights=weights * self.row_weights(y)))
         return float(np.clip(log_odds(mean), -MAX_LOG_ODDS, MAX_LOG_ODDS)) if self.logistic else mean
 
     def working(self, y: Floats, predicted: Floats) -> tuple[Floats, Floats]:
@@ -96,7 +114,7 @@ class Loss:
             return np.where(errors >= 0.0, self.quantile, 1.0 - self.quantile) / size
         if self.name == "absolute":
             return 1.0 / size
-        return np.ones_like(y)
+        return self.row_weights(y)
 
     def _weights_from_slopes(self, y: Floats, errors: Floats) -> Floats:
         """ℓ′/(2·error) by central differences; equal weights if the loss is flat."""
@@ -166,7 +184,13 @@ class Objective:
     @cached_property
     def space(self) -> EmpiricalSpace:
         """The functions on all rows; no copy of the data."""
-        return self.space_of(ALL_ROWS, self.data.y, self.data.weights)
+        return self.space_of(ALL_ROWS, self.data.y, self.weights)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Weights of squared errors on all rows, (n_rows,): sample weights, divided by y² for relative errors."""
+        # Positive weights stay positive: a space drops rows without a weight.
+        return np.maximum(self.data.weights * self.loss.row_weights(self.data.y), np.finfo(float).tiny)
 
     def space_of(self, rows: slice, target: Floats, weights: Floats) -> EmpiricalSpace:
         """The functions on some rows, with a target and weights of all rows."""
@@ -188,7 +212,10 @@ class Objective:
             return float(np.average(self.loss.cost(self.data.y[rows], predicted[rows]), weights=weights))
 
     def explained(self, predicted: Floats) -> float:
-        """R², 1 for an exact equation; for log-odds McFadden's R², the explained share of the deviance."""
+        """R², 1 for an exact equation; for log-odds McFadden's R², the explained share of the deviance.
+
+        Squared errors have the weights of the loss: for relative errors, R² is that of weights 1/y².
+        """
         if self.mean_loss(predicted) <= self.exact:
             return 1.0
         if self.loss.logistic:
@@ -209,7 +236,7 @@ class Objective:
     @cached_property
     def variance(self) -> float:
         """Weighted variance of y."""
-        return self.mean_square(self.data.y - np.average(self.data.y, weights=self.data.weights))
+        return self.mean_square(self.data.y - np.average(self.data.y, weights=self.weights))
 
     @cached_property
     def exact(self) -> float:
@@ -217,7 +244,8 @@ class Objective:
         return max(EXACT_FIT**2 * self.variance, ROUNDED_TARGET**2 * self.mean_square(self.data.y))
 
     def mean_square(self, errors: Floats) -> float:
-        return float(np.average(errors**2, weights=self.data.weights))
+        """Weighted mean of squares, of relative errors where the loss is of these."""
+        return float(np.average(errors**2 * self.loss.row_weights(self.data.y), weights=self.data.weights))
 
     def training_only(self) -> Self:
         """The same loss on the training set."""

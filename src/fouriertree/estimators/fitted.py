@@ -14,6 +14,7 @@ from fouriertree.errors import shortened
 from fouriertree.estimators import multioutput
 from fouriertree.estimators.inspection import Inspection
 from fouriertree.expr import PrimitiveSet
+from fouriertree.fit.target import judged_note, measure_of
 from fouriertree.model import Model, extrapolation
 from fouriertree.runs.bundles import is_bundle
 from fouriertree.runs.journal import plain_parameters
@@ -48,6 +49,7 @@ class FittedEquations(Inspection):
     estimators_: list[Any]
     targets_: list[str]
     feature_names_in_: NDArray[np.object_]
+    hint_: str | None = None
     _warned = False  #: of extrapolation
 
     # Predictions ------------------------------------------------------------------------------------------------
@@ -84,8 +86,10 @@ class FittedEquations(Inspection):
         if interval is None:
             return values
         if method == "conformal":
-            return Prediction(values, *prediction_bounds(values, self.scores_[self._row(index)], interval))
-        return Prediction(values, *linear_prediction_bounds(model, *self._data(None, None), X, interval))
+            scores = self.scores_[self._row(index)]
+            return Prediction(values, *prediction_bounds(values, scores, interval, self._measure))
+        rows = self._data(None, None)
+        return Prediction(values, *linear_prediction_bounds(model, *rows, X, interval, measure=self._measure))
 
     def _warn(self, model: Model, X: Floats, values: Floats) -> None:
         extrapolated = None if self._warned else extrapolation(model, X, self.box_, self._feature_labels)
@@ -118,7 +122,8 @@ class FittedEquations(Inspection):
         if multioutput.has_outputs(self):
             parts = zip(self.targets_, self.estimators_, strict=True)
             return "\n\n".join(f"{target}\n{one}" for target, one in parts)
-        return "\n".join([table_text(self.equations_, self.best_index_), *self.guess_notes_])
+        notes = judged_note(self._measure), *self.guess_notes_, once(self.hint_)
+        return "\n".join([table_text(self.equations_, self.best_index_), *filter(None, notes)])
 
     # Files ----------------------------------------------------------------------------------------------------
     def save(self, path: str | Path, target: str = "y") -> None:
@@ -165,6 +170,7 @@ class FittedEquations(Inspection):
         new.box_ = np.array(record.box).reshape(-1, 2)
         new.n_features_in_ = len(record.box)
         new._names = record.names
+        new._measure = measure_of(new.get_params(deep=False))
         if record.names is not None:
             new.feature_names_in_ = np.array(record.names, dtype=object)
         for name in HISTORY:
@@ -193,6 +199,18 @@ class FittedEquations(Inspection):
     def _model(self, index: int | None) -> Model:
         row = self._row(index)  # first, since it raises NotFittedError
         return self.models_[row]
+
+
+#: the hint that `print` has shown in this process
+HINTS_SHOWN: list[str] = []
+
+
+def once(hint: str | None) -> str | None:
+    """The first hint of the process: it is about options, which are alike for many fits."""
+    if hint is None or HINTS_SHOWN:
+        return None
+    HINTS_SHOWN.append(hint)
+    return hint
 
 
 #: attributes that a pickle leaves out: the training data, the state of the search, a running fit

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, clone
 from sklearn.utils.validation import validate_data
 
+from fouriertree.criteria.errors import Measure
 from fouriertree.data.training import TrainingData
 from fouriertree.engine import CompiledEngine
 from fouriertree.estimators.parameters import CommonParameters
@@ -44,6 +45,7 @@ class Inspection(RegressorMixin, CommonParameters):
     equations_: pd.DataFrame
     seed_: int
     _names: tuple[str, ...] | None
+    _measure: Measure = "absolute"  #: of errors of predictions
     _training: TrainingData
 
     @property
@@ -70,7 +72,7 @@ class Inspection(RegressorMixin, CommonParameters):
         self, index: int | None = None, level: float = LEVEL, X: Any = None, y: Any = None
     ) -> pd.DataFrame:
         """Confidence intervals of the parameters of the equation, see `linear_intervals`."""
-        return linear_intervals(self._model(index), *self._data(X, y), level)
+        return linear_intervals(self._model(index), *self._data(X, y), level, self._measure)
 
     def stability(
         self, n: int = 20, X: Any = None, y: Any = None, progress: Callable[[int, int], None] | None = None

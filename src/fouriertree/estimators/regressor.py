@@ -42,11 +42,15 @@ class SymbolicRegressor(FittedEquations):
     guesses : list of str or None, default=None
         Formulas such as ``['a*sin(x0)']``, in which unknown names are free parameters: each is fitted first, and is in
         the table with its loss.
-    loss : {'squared', 'absolute', 'huber', 'quantile', 'logistic'} or callable, default='squared'
-        Loss of a row: absolute and huber are robust to outliers, logistic takes y for probabilities and fits their
-        log-odds, and a function maps the arrays (y, predicted) to the losses of the rows.
+    loss : {'squared', 'absolute', 'huber', 'quantile', 'relative', 'logistic'} or callable, default='squared'
+        Loss of a row: absolute and huber are robust to outliers, relative is the squared error relative to y, logistic
+        takes y for probabilities and fits their log-odds, and a function maps the arrays (y, predicted) to the losses
+        of the rows.
     quantile : float, default=0.5
         Quantile that the quantile loss estimates.
+    target_transform : {'log'} or None, default=None
+        Fit log(y), where y is positive: search, losses and selection are those of log(y), equations and predictions
+        those of y.
     model_selection : {'mdl', 'best', 'accuracy'}, default='mdl'
         Criterion for the chosen equation: mdl is the minimum description length, best the last one before more
         complexity gains little, accuracy the smallest validation loss.
@@ -81,7 +85,8 @@ class SymbolicRegressor(FittedEquations):
     equations_ : DataFrame
         The Pareto front, a row per equation: `n_terms`, `complexity`, `loss` on all rows, `training_loss`,
         `validation_loss`, `description_length`, `r2`, `equation`.  Losses are weighted means over rows.  With
-        `guesses`, the column `guess` has the guess that a row is, and guesses off the front are rows, too.
+        `guesses`, the column `guess` has the guess that a row is, and guesses off the front are rows, too.  With
+        `target_transform`, every column but `equation` is that of log(y).
     guess_notes_ : list of str
         A sentence for every guess that is no row of `equations_`.
     models_, model_ : list of Model, Model
@@ -89,9 +94,13 @@ class SymbolicRegressor(FittedEquations):
     best_index_ : int
         The chosen row of `equations_`.
     scores_ : list of ndarray
-        Sorted absolute errors of every equation on rows that it was not fitted to, for prediction intervals.
+        Sorted sizes of the errors of every equation on rows that it was not fitted to, for prediction intervals: of
+        y − p, with the relative loss of (y − p)/|p|, and with `target_transform` of log(y/p).
     box_ : ndarray of shape (n_features, 2)
         Minimum and maximum of every feature.
+    hint_ : str or None
+        A suggestion of options if y spans more than two decades and its errors are not relative; `print` shows the
+        first one of a process.
     seed_, stop_reason_ : int, str
         The seed that repeats the fit, and why the search ended.
     evaluations_, traverses_, seconds_ : int, int, float
@@ -118,6 +127,7 @@ class SymbolicRegressor(FittedEquations):
     model_selection: str = "mdl"
     loss: str | LossFunction = "squared"
     quantile: float = 0.5
+    target_transform: str | None = None
     memory_limit: float | None = None
     max_traverses: int | None = None
     target_loss: float | None = None

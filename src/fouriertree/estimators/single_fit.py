@@ -19,9 +19,10 @@ from fouriertree.estimators.fitted import FittedEquations
 from fouriertree.fit.config import FitConfig, as_primitives
 from fouriertree.fit.pipeline import FitPipeline, compile_kernels_of
 from fouriertree.fit.stopping import Stop, memory_watch, uninterrupted
+from fouriertree.fit.target import Target, measure_of, wide_hint
 from fouriertree.runs import RunFolder, model_file
 from fouriertree.runs.journal import Journal, WarmStart, changed, check_same_data, plain_parameters
-from fouriertree.selection.table import EquationTable
+from fouriertree.selection.table import DIGITS, EquationTable
 from fouriertree.uncertainty.intervals import absolute_errors, cross_validation_scores, min_scores_for
 
 Floats = NDArray[np.float64]
@@ -56,6 +57,11 @@ class _Input:
     sha256: str
 
     @property
+    def used_y(self) -> Floats:
+        """y without the rows of weight zero, which no fit uses."""
+        return self.y if self.weights is None else self.y[self.weights != 0.0]
+
+    @property
     def data(self) -> dict[str, Any]:
         return {"rows": len(self.y), "columns": self.X.shape[1], "sha256": self.sha256}
 
@@ -69,6 +75,7 @@ def fit_single(
     loss = as_loss(parameters["loss"], parameters["quantile"])
     inputs = _validated(estimator, X, y, sample_weight)
     check_probabilities(loss, inputs.y)
+    Target(parameters["target_transform"]).check(inputs.used_y, loss)
     warm_start = _warm_start(estimator, parameters, inputs.sha256)
     seed = checks.draw_seed(parameters["random_state"]) if warm_start is None else warm_start.seed
     config = FitConfig.from_parameters(parameters, inputs.names, inputs.X.shape[1], seed)
@@ -80,10 +87,11 @@ def fit_single(
     try:
         started = began - journal.seconds
         data = TrainingData.from_arrays(inputs.X, inputs.y, inputs.weights, seed)
-        pipeline = FitPipeline(config, Objective(data, loss, config.engine), stop, journal, started)
+        objective = Objective(config.target.of(data), loss, config.engine)
+        pipeline = FitPipeline(config, objective, stop, journal, started)
         with one_blas_thread():
             reason = pipeline.search()
-            fitted = _table_attributes(pipeline.table(), data, loss.logistic)
+            fitted = _table_attributes(pipeline.table(), objective, config)
         attributes = {
             **inputs.validated,
             "_names": inputs.names,
@@ -93,6 +101,8 @@ def fit_single(
             "traverses_": journal.collector.traverses,
             "evaluations_": journal.collector.candidates,
             **fitted,
+            "hint_": _hint(parameters, inputs),
+            "_measure": measure_of(parameters),
             "_training": data,
             "_warned": False,
             "seconds_": time.monotonic() - started,
@@ -207,15 +217,12 @@ def _model_file(fitted: FittedEquations, target: str) -> bytes | None:
 
 
 # Attributes -----------------------------------------------------------------------------------------------------
-def _table_attributes(table: EquationTable, data: TrainingData, logistic: bool) -> dict[str, Any]:
-    models = [equation.model for equation in table.equations]
-    scores = [absolute_errors(equation.validation_errors) for equation in table.equations]
-    if not logistic and all(len(errors) < MIN_SCORES for errors in scores):
-        rows = data.without_repetitions
-        errors = [cross_validation_scores(model.expression, *rows, FOLDS) for model in models]
-        scores = list(map(absolute_errors, errors))
+def _table_attributes(table: EquationTable, objective: Objective, config: FitConfig) -> dict[str, Any]:
+    data, scores = objective.data, _scores(table, objective)
+    fitted = [equation.model for equation in table.equations]
+    models = [config.target.model(model, config.primitives, data.positive) for model in fitted]
     return {
-        "equations_": table.frame,
+        "equations_": table.frame.assign(equation=[model.text(DIGITS) for model in models]),
         "best_index_": table.chosen,
         "guess_notes_": list(table.notes),
         "models_": models,
@@ -223,3 +230,23 @@ def _table_attributes(table: EquationTable, data: TrainingData, logistic: bool) 
         "scores_": scores,
         "box_": np.column_stack([data.X.min(axis=0), data.X.max(axis=0)]),
     }
+
+
+def _scores(table: EquationTable, objective: Objective) -> list[Floats]:
+    """Sorted sizes of the errors of every equation on rows that it was not fitted to."""
+    data, loss = objective.data, objective.loss
+    scores = [absolute_errors(equation.validation_errors) for equation in table.equations]
+    if loss.logistic or any(len(errors) >= MIN_SCORES for errors in scores):
+        return scores
+    X, y, weights = data.without_repetitions
+    rows = X, y, weights * loss.row_weights(y)
+    expressions = [equation.model.expression for equation in table.equations]
+    return [absolute_errors(cross_validation_scores(e, *rows, FOLDS, loss.measure)) for e in expressions]
+
+
+def _hint(parameters: Mapping[str, Any], inputs: _Input) -> str | None:
+    """A suggestion for these data, unless the parameters say how errors are weighed."""
+    plain = parameters["loss"] == "squared" and parameters["target_transform"] is None
+    if not plain or inputs.weights is not None:
+        return None
+    return wide_hint(inputs.y, inputs.target, 'loss="relative"', 'target_transform="log"')

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fouriertree.criteria.losses import LossFunction
+from fouriertree.criteria.losses import LossFunction, as_loss
 from fouriertree.data.checks import check_tables
 from fouriertree.engine import CompiledEngine
 from fouriertree.estimators.parameters import CommonParameters
@@ -69,7 +69,8 @@ class SymbolicTransformer(TransformerMixin, CommonParameters):
         check_tables(X, y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         fitted = self.regressor_ = regressor_like(self).fit(X, y, sample_weight)
-        data, roots = fitted._training, np.sqrt(fitted._training.weights)
+        data, loss = fitted._training, as_loss(self.loss, self.quantile)
+        roots = np.sqrt(data.weights * loss.row_weights(data.y))
         # Terms of the equations, or features of X if the equations have none.
         features = [Expression.variable(i) for i in range(self.n_features_in_)]
         preferred = len(terms_of([fitted.model_]))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fouriertree.engine import CompiledEngine
 from fouriertree.expr import PrimitiveSet
 from fouriertree.expr.complexity import Complexity
 from fouriertree.fit.guesses import Guess, parse_guesses
+from fouriertree.fit.target import Target
 from fouriertree.search import Search
 from fouriertree.search.executors import process_pool
 from fouriertree.search.nesting import Nesting
@@ -28,6 +29,7 @@ class FitConfig:
     nesting: Nesting
     guesses: tuple[Guess, ...]
     names: tuple[str, ...] | None  #: of the features
+    target: Target
     seed: int
     max_terms: int | None
     max_size: int
@@ -47,6 +49,8 @@ class FitConfig:
         texts = names or tuple(f"x{i}" for i in range(n_features))
         max_terms, time_limit = parameters["max_terms"], parameters["time_limit"]
         check_search(parameters["search"], parameters["guesses"])
+        target = Target(parameters["target_transform"])
+        guesses = parse_guesses(parameters["guesses"] or (), texts, primitives)
         engine = CompiledEngine(n_jobs=1 if parameters["n_jobs"] is None else parameters["n_jobs"])
         return cls(
             search=parameters["search"],
@@ -55,8 +59,9 @@ class FitConfig:
             executor=as_executor(parameters["executor"], engine.n_threads),
             complexity=Complexity(parameters["complexities"], primitives),
             nesting=Nesting.of(parameters["nesting"] or {}, primitives),
-            guesses=parse_guesses(parameters["guesses"] or (), texts, primitives),
+            guesses=tuple(replace(guess, tree=target.guess(guess.tree)) for guess in guesses),
             names=names,
+            target=target,
             seed=seed,
             max_terms=None if max_terms is None else int(max_terms),
             max_size=int(parameters["max_size"]),

@@ -21,7 +21,7 @@ from fouriertree.errors import shortened
 COLUMNS, SEARCH, EQUATIONS, VALIDATION, OUTPUT = "Columns", "Search", "Equations", "Validation", "Output"
 #: seeds are signed 64-bit integers in compiled code
 LARGEST_SEED = 2**63 - 1
-LOSSES = ("squared", "absolute", "huber", "quantile", "logistic")
+LOSSES = ("squared", "absolute", "huber", "quantile", "relative", "logistic")
 #: the operators of `PrimitiveSet.default()`
 DEFAULT_OPERATORS = "+,-,*,/,sin,cos,exp,log,sqrt,square,tanh"
 #: where `fouriertree fit` creates run folders
@@ -211,11 +211,18 @@ OPTIONS: tuple[Option, ...] = (
     Option("loss", "squared",
            Kind(f"{one_of(*LOSSES).type} or callable", f"{one_of(*LOSSES).phrase}, or a function of (y, predicted)",
                 lambda value: callable(value) or one_of(*LOSSES).accepts(value)),
-           "Loss of a row: absolute and huber are robust to outliers, logistic takes y for probabilities and fits "
-           "their log-odds, and a function maps the arrays (y, predicted) to the losses of the rows.", EQUATIONS,
+           "Loss of a row: absolute and huber are robust to outliers, relative is the squared error relative to y, "
+           "logistic takes y for probabilities and fits their log-odds, and a function maps the arrays (y, predicted) "
+           "to the losses of the rows.", EQUATIONS,
            Flag(kind=one_of(*LOSSES[:-1]), default="squared", help="Loss function: absolute and huber are robust to "
-                "outliers, quantile estimates the --quantile of the target.")),
+                "outliers, quantile estimates the --quantile of the target, relative is the squared error relative to "
+                "the target.")),
     Option("quantile", 0.5, FRACTION, "Quantile that the quantile loss estimates.", EQUATIONS, Flag(shown="0.5")),
+    Option("target_transform", None, one_of("log"),
+           "Fit log(y), where y is positive: search, losses and selection are those of log(y), equations and "
+           "predictions those of y.", EQUATIONS,
+           Flag(help="Fit the logarithm of a positive target: search, losses and selection are those of the "
+                "logarithm, equations and predictions those of the target.")),
     Option("model_selection", "mdl", one_of("mdl", "best", "accuracy"),
            "Criterion for the chosen equation: mdl is the minimum description length, best the last one before more "
            "complexity gains little, accuracy the smallest validation loss.", EQUATIONS, Flag(default="mdl")),

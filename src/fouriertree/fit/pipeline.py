@@ -22,6 +22,7 @@ from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
 from fouriertree.expr.vocabulary import with_powers
 from fouriertree.fit.config import FitConfig
 from fouriertree.fit.stopping import INTERRUPTED, Stop
+from fouriertree.model import Model
 from fouriertree.problems import Problem
 from fouriertree.projection.variable import compile_kernels
 from fouriertree.search import Budget, Observer, RunState, Search, run
@@ -33,7 +34,7 @@ from fouriertree.selection.guesses.fits import FEW_STARTS, NOT_FINITE, FittedGue
 from fouriertree.selection.guesses.parametric import ParametricSum
 from fouriertree.selection.guesses.rows import GuessRow, competing, with_guesses
 from fouriertree.selection.linear_baseline import compared_with_linear, full_linear_model, linear_models
-from fouriertree.selection.table import EquationTable, make_table, max_terms_for
+from fouriertree.selection.table import DIGITS, EquationTable, make_table, max_terms_for
 from fouriertree.selection.textbook import FEW_ROWS, textbook_models
 from fouriertree.tolerances import EXACT_SQUARES
 
@@ -63,7 +64,7 @@ class History(Protocol):
     def start(self, search: Search[Any], problem: Problem, seed: int) -> RunState[Any] | None:
         """The state to resume from, once; None for a new search."""
 
-    def observers(self, names: tuple[str, ...] | None, n_rows: int) -> list[Observer]: ...
+    def observers(self, text_of: Callable[[Candidate], str], n_rows: int) -> list[Observer]: ...
 
     def checkpointer(
         self, search: Search[Any], response: WorkingResponse, patience: Patience | None
@@ -118,7 +119,7 @@ class FitPipeline:
     def search(self) -> str:
         """Run the search, and again with a working response for losses other than squares; why the last one ended."""
         data, loss = self.objective.data, self.objective.loss
-        response = WorkingResponse(data.y, data.weights)
+        response = WorkingResponse(data.y, self.objective.weights)
         if not loss.logistic and self.config.search is None and data.y.min() == data.y.max():
             return LAW  # a constant
         _ = self.guesses  # They are fitted first, whatever the limits of the search are.
@@ -175,7 +176,7 @@ class FitPipeline:
         unlimited = budget.is_unlimited
         search = self._hybrid(problem, unlimited) if config.search is None else self._given(config.search)
         seed = nth_seed(config.seed, history.collector.runs)
-        recorders = history.observers(config.names, len(problem.space.target))
+        recorders = history.observers(self._text_of, len(problem.space.target))
         observers: list[Observer] = [history.collector, *recorders]
         patience = Patience() if unlimited and config.search is not None else None
         if patience is not None:
@@ -231,6 +232,11 @@ class FitPipeline:
         """The fitted guesses, for the search."""
         fitted = (guess.on_training_set for guess in self.guesses)
         return tuple(expression for expression in fitted if expression is not None)
+
+    def _text_of(self, candidate: Candidate) -> str:
+        """The equation for y of a candidate, as a table shows it."""
+        config, positive = self.config, self.objective.data.positive
+        return config.target.model(Model(*candidate, config.names), config.primitives, positive).text(DIGITS)
 
     # Table ------------------------------------------------------------------------------------------------------
     def table(self) -> EquationTable:
@@ -314,7 +320,8 @@ class FitPipeline:
             return []
         config, n = self.config, objective.data.n_rows
         most = 1 + (config.max_size - 1) // SCALED_FEATURE if config.max_terms is None else config.max_terms
-        candidates = linear_models(objective.data, min(most, max_terms_for(n)))
+        data = replace(objective.data, weights=objective.weights)
+        candidates = linear_models(data, min(most, max_terms_for(n)))
         return self._finalized(candidates, objective, snap=False)
 
     def _textbook_models(self, objective: Objective) -> list[Equation]:
@@ -323,7 +330,8 @@ class FitPipeline:
             return []
         # Few rows do not tell a short constant from a fitted one.
         snap = objective.data.n_rows > FEW_ROWS
-        return self._finalized(textbook_models(objective.data, self.config.primitives), objective, snap)
+        data = replace(objective.data, weights=objective.weights)
+        return self._finalized(textbook_models(data, self.config.primitives), objective, snap)
 
     def _within_limits(self, equations: Sequence[Equation]) -> list[Equation]:
         """Those within `max_size` and `max_terms`: a product that a search counts as one term may expand into a sum."""
@@ -357,7 +365,10 @@ class FitPipeline:
         config, primitives = self.config, with_powers(self.config.primitives)
         # Terms of FTG and GP often cancel: they are sums as published.
         checked = config.search is None
-        return Finalizer(replace(objective), primitives, config.complexity, config.names, checked=checked)
+        return Finalizer(
+            replace(objective), primitives, config.complexity, config.names, checked=checked,
+            of_logarithm=config.target.is_log,
+        )  # fmt: skip
 
     @property
     def _deadline(self) -> float:

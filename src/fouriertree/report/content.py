@@ -11,7 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fouriertree.criteria.errors import Measure
 from fouriertree.export import ExportError
+from fouriertree.fit.target import judged_note
 from fouriertree.model import Model
 from fouriertree.uncertainty.intervals import LEVEL, conformal_quantile
 
@@ -24,10 +26,21 @@ SNIPPETS = ("python", "latex", "c", "javascript", "postgresql", "excel", "matlab
 
 @dataclass(frozen=True)
 class Band:
-    """A prediction interval: prediction ± `half_width` covers about the share `level` of new rows."""
+    """A prediction interval: errors of at most `half_width` cover about the share `level` of new rows."""
 
     half_width: float
     level: float
+    measure: Measure = "absolute"  #: of the errors
+
+    @property
+    def limits(self) -> str:
+        """The interval in words."""
+        width = self.half_width
+        if self.measure == "log":
+            return f"within a factor of {np.exp(width):.4g} of"
+        if self.measure == "relative":
+            return f"within ±{100.0 * width:.3g} % of"
+        return f"within ±{width:.5g} of"
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +83,8 @@ class ReportContent:
         Source code by language.
     level : float
         Level of the confidence intervals.
+    note : str, optional
+        What the columns of the table refer to, where that is not the target.
     """
 
     title: str
@@ -87,6 +102,7 @@ class ReportContent:
     provenance: Mapping[str, object] = field(default_factory=dict)
     exports: Mapping[str, str] = field(default_factory=dict)
     level: float = LEVEL
+    note: str | None = None
 
     @property
     def model(self) -> Model:
@@ -122,11 +138,12 @@ def content_of(
         X=X,
         y=y,
         intervals=_intervals(regressor, X, y),
-        band=Band(half_width, BAND_LEVEL) if np.isfinite(half_width) else None,
+        band=Band(half_width, BAND_LEVEL, regressor._measure) if np.isfinite(half_width) else None,
         certificate=_certificate(regressor),
         stability=stability,
         provenance=provenance(regressor, target),
         exports=snippets(regressor),
+        note=judged_note(regressor._measure, target),
     )
 
 

@@ -89,7 +89,9 @@ def printed(model: Model, target: str) -> PrintedEquation:
 def _fit(content: ReportContent, X: Floats, y: Floats) -> list[Markup]:
     """Measured against predicted values, and the residuals."""
     predicted = content.model.predict(X)
-    half_width = None if content.band is None else content.band.half_width
+    band = content.band
+    # Bands of relative errors and of logarithms are described, not drawn.
+    half_width = band.half_width if band is not None and band.measure == "absolute" else None
     panels = []
     for key, draw, description in (
         ("fit", draw_agreement, "Measured against predicted values, one point per row"),

@@ -14,16 +14,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fouriertree.criteria.archive import Candidate
 from fouriertree.errors import reason
 from fouriertree.expr import PrimitiveSet
 from fouriertree.fit.pipeline import WorkingResponse
-from fouriertree.model import Model
 from fouriertree.problems import Problem
 from fouriertree.runs import RunError, RunFolder, RunFolderWarning
 from fouriertree.runs.folder import FAILED, FINISHED, FRONT, INTERRUPTED, MODEL, RUNNING, now
 from fouriertree.search import Accepted, Event, Finished, Observer, Progress, Resumable, RunState, Search
 from fouriertree.search.observers import CandidateCollector, Patience
-from fouriertree.selection.table import DIGITS
 
 #: seconds between two progress events, and between two versions of the front
 SECONDS = 1.0
@@ -106,8 +105,8 @@ class Journal:
             return None
         return RunState(search.restore(problem, seed, saved["search"]), float(saved["run_seconds"]))
 
-    def observers(self, names: tuple[str, ...] | None, n_rows: int) -> list[Observer]:
-        return [] if self.folder is None else [Recorder(self.folder, self.collector, names, n_rows)]
+    def observers(self, text_of: Callable[[Candidate], str], n_rows: int) -> list[Observer]:
+        return [] if self.folder is None else [Recorder(self.folder, self.collector, text_of, n_rows)]
 
     def checkpointer(
         self, search: Search[Any], response: WorkingResponse, patience: Patience | None
@@ -166,9 +165,13 @@ class Recorder:
     """An observer of a search that writes to a run folder."""
 
     def __init__(
-        self, folder: RunFolder, collector: CandidateCollector, names: tuple[str, ...] | None, n_rows: int
+        self,
+        folder: RunFolder,
+        collector: CandidateCollector,
+        text_of: Callable[[Candidate], str],
+        n_rows: int,
     ) -> None:
-        self.folder, self.collector, self.names, self.n_rows = folder, collector, names, n_rows
+        self.folder, self.collector, self.text_of, self.n_rows = folder, collector, text_of, n_rows
         self._reported = self._written = 0.0
         self._stale = True
 
@@ -191,7 +194,7 @@ class Recorder:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["complexity", "loss", "equation"])
         for size, (loss, candidate) in self.collector.front().items():
-            writer.writerow([size, repr(loss / self.n_rows), Model(*candidate, self.names).text(DIGITS)])
+            writer.writerow([size, repr(loss / self.n_rows), self.text_of(candidate)])
         return text.getvalue().encode()
 
 

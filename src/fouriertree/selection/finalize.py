@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from fouriertree.criteria import code_lengths
 from fouriertree.criteria.archive import Candidate
 from fouriertree.criteria.code_lengths import ShortConstant
+from fouriertree.criteria.errors import errors_of
 from fouriertree.criteria.losses import Objective
 from fouriertree.criteria.poles import may_have_pole
 from fouriertree.engine.gradients import Gradient
 from fouriertree.expr import Expression, PrimitiveSet
-from fouriertree.expr.canonical import canonical, rescaled
+from fouriertree.expr.canonical import canonical, rescaled, split_number
 from fouriertree.expr.complexity import Complexity
-from fouriertree.expr.opcodes import USER_OPCODE_START
+from fouriertree.expr.opcodes import ADD, CONST, LOG, SUB, USER_OPCODE_START
 from fouriertree.model import Model, sum_of_terms
 from fouriertree.projection.refit import (
     ConstantFit,
@@ -127,9 +128,10 @@ class Finalizer(Shared):
     complexity: Complexity
     names: tuple[str, ...] | None = None
     out_of_time: Callable[[], bool] = never
-    checked: bool = (
-        True  #: whether the rows determine the terms, and how the loss on new rows compares, is tested
-    )
+    #: whether the rows determine the terms, and how the loss on new rows compares, is tested
+    checked: bool = True
+    #: whether the target is log y: a constant addend c is the factor e^c of y, which is not snapped as its logarithm
+    of_logarithm: bool = False
 
     def __call__(self, candidate: Candidate, snap: bool = True) -> Equation | None:
         """The equation, with constants that fit all rows best; None if it is not finite on all of them."""
@@ -168,15 +170,21 @@ class Finalizer(Shared):
             # A factor of one would not be written down, and not be fitted.
             best = np.where(np.abs(best) == 1.0, (1.0 + 1e-9) * best, best)
         terms = [candidate.expressions[i] for i in kept]
-        whole = canonical(sum_of_terms(best.tolist(), terms), self.primitives, objective.data.positive)
+        whole = self._canonical(sum_of_terms(best.tolist(), terms))
         if objective.loss.logistic:
             # A search fits squares; log-odds are fitted to the training set before the validation set judges them.
             whole = refitted(whole, objective.training_only(), self.out_of_time, snap)
         return whole
 
     def _refitted(self, expression: Expression, snap: bool) -> Expression:
-        found = refitted(expression, self.objective, self.out_of_time, snap)
-        return canonical(found, self.primitives, self.objective.data.positive)
+        return self._canonical(
+            refitted(expression, self.objective, self.out_of_time, snap, self.of_logarithm)
+        )
+
+    def _canonical(self, expression: Expression) -> Expression:
+        positive = self.objective.data.positive
+        whole = canonical(expression, self.primitives, positive)
+        return with_split_logs(whole, self.primitives, positive) if self.of_logarithm else whole
 
     @property
     def _loss_ratio(self) -> float:
@@ -188,7 +196,8 @@ class Finalizer(Shared):
     def _equation(self, final: Expression, before: Floats, after: Floats) -> Equation:
         """The row of the table; `before` and `after` are predictions of the first and of the final form."""
         objective, data = self.objective, self.objective.data
-        errors = np.zeros(0) if objective.loss.logistic else (data.y - before)[data.validation]
+        rows = slice(0) if objective.loss.logistic else data.validation
+        errors = errors_of(data.y[rows], before[rows], objective.loss.measure)
         model = Model.from_expression(final, self.names).ordered()
         generic = Model.from_expression(self._in_generic_units(final))
         return Equation(
@@ -213,8 +222,9 @@ class Finalizer(Shared):
         if (final.op >= USER_OPCODE_START).any():
             return final
         units = [GENERIC_UNIT ** (1 + i % 100) for i in range(self.objective.data.n_features)]
-        # Log-odds have no unit.
-        whole = final if self.objective.loss.logistic else Expression.constant(GENERIC_UNIT) * final
+        # Log-odds and logarithms have no unit.
+        plain = self.objective.loss.logistic or self.of_logarithm
+        whole = final if plain else Expression.constant(GENERIC_UNIT) * final
         return rescaled(whole, units, self.primitives, self.objective.data.positive)
 
     def _is_not_identifiable(self, model: Model, loss: float) -> bool:
@@ -226,7 +236,7 @@ class Finalizer(Shared):
         return (
             has_undersampled_wave(model, X)
             or has_cancelling_terms(model, X)
-            or has_undetermined_coefficient(model, X, y, weights)
+            or has_undetermined_coefficient(model, X, y, weights * objective.loss.row_weights(y))
         )
 
     def _expected_ratio(self, model: Model, loss: float) -> float:
@@ -247,6 +257,7 @@ class Finalizer(Shared):
         tested = LEAST_ROWS <= len(y) <= MOST_ROWS and len(final.constants) <= MOST_CONSTANTS
         if not objective.loss.squared or not tested or loss <= objective.exact:
             return loss, False
+        weights = weights * objective.loss.row_weights(y)
         ratio, relative = leave_one_out_ratios(final, X, y, weights)
         return ratio * loss, relative > LEAVE_ONE_OUT_RATIO
 
@@ -260,13 +271,19 @@ def finalized(job: tuple[Finalizer, Candidate, bool]) -> Equation | None:
 
 
 def refitted(
-    expression: Expression, objective: Objective, out_of_time: Callable[[], bool] = never, snap: bool = True
+    expression: Expression,
+    objective: Objective,
+    out_of_time: Callable[[], bool] = never,
+    snap: bool = True,
+    of_logarithm: bool = False,
 ) -> Expression:
     """The expression with its constants fitted to all rows, and short ones where they do as well."""
     data, loss = objective.data, objective.loss
     if loss.squared:
-        rows = data.X, data.y, data.weights
-        return snapped(expression, *rows, out_of_time) if snap else refit_constants(expression, *rows)
+        rows = data.X, data.y, objective.weights
+        if not snap:
+            return refit_constants(expression, *rows)
+        return snapped(expression, *rows, out_of_time, constant_addends(expression) if of_logarithm else ())
     best, least = expression, np.inf
     for _ in range(REWEIGHTING_STEPS):
         if out_of_time():
@@ -281,6 +298,26 @@ def refitted(
             target, weights = loss.working(data.y, predicted)
         expression = refit_constants(expression, data.X, target, data.weights * weights)
     return best if loss.logistic else expression
+
+
+def with_split_logs(whole: Expression, primitives: PrimitiveSet, positive: Container[int] = ()) -> Expression:
+    """c·log(k·e) as c·log(e) + c·log(k) in a sum, with as many constants.
+
+    >>> from fouriertree.expr import parse
+    >>> print(with_split_logs(parse("3*log(2*x0) + x1"), PrimitiveSet.default()).text(digits=5))
+    3*log(x0) + x1 + 2.0794
+    """
+    model, shift = Model.from_expression(whole), 0.0
+    terms = list(model.expressions)
+    for i, (coefficient, term) in enumerate(zip(model.coefficients, terms, strict=True)):
+        if term.op[-1] == LOG:
+            factor, rest = split_number(term.part(0, term.size - 1), primitives, positive)
+            if factor > 0.0 and factor != 1.0 and rest.columns:
+                terms[i], shift = Expression.apply("log", rest), shift + coefficient * log(factor)
+    if shift == 0.0:
+        return whole
+    total = sum_of_terms([*model.coefficients, shift], [*terms, Expression.constant(1.0)])
+    return canonical(total, primitives, positive)
 
 
 def significant_terms(
@@ -303,7 +340,7 @@ def significant_terms(
 
 def least_squares(objective: Objective, values: Floats) -> Floats:
     """Weighted least-squares coefficients of the rows of `values` (k, n): (k,)."""
-    roots = np.sqrt(objective.data.weights)
+    roots = np.sqrt(objective.weights)
     # Columns of unit size, so that the units of features do not matter.
     scales = np.abs(values * roots).max(axis=1)
     scales[scales == 0.0] = 1.0
@@ -314,25 +351,54 @@ def least_squares(objective: Objective, values: Floats) -> Floats:
 
 # Snapping: constants such as 2, 1/2, π or 9.81 replace fitted ones where that shortens the description ----------
 def snapped(
-    expression: Expression, X: Floats, y: Floats, weights: Floats, out_of_time: Callable[[], bool] = never
+    expression: Expression,
+    X: Floats,
+    y: Floats,
+    weights: Floats,
+    out_of_time: Callable[[], bool] = never,
+    long: Container[int] = (),
 ) -> Expression:
     """The expression with short constants where its description gets shorter, and the others refitted.
 
     The description is that of `criteria.code_lengths`: ½·n·log(loss) + Σ code lengths of the constants.  Of many rows,
     some decide which constants are short; the others are fitted to all rows.
-    When `out_of_time`, the constants that have not been tried yet stay as they are.
+    When `out_of_time`, the constants that have not been tried yet stay as they are.  Constants at the positions `long`
+    may become zero only.
     """
     if (expression.op >= USER_OPCODE_START).any():
         return expression
     if len(y) > SNAPPING_ROWS:
         rows = np.linspace(0, len(y) - 1, SNAPPING_ROWS).astype(int)
-        fit = _snapped(expression, X[rows], y[rows], weights[rows], out_of_time)
+        fit = _snapped(expression, X[rows], y[rows], weights[rows], out_of_time, long)
         return refit_constants(fit.expression, X, y, weights, fit.free)
-    return _snapped(expression, X, y, weights, out_of_time).expression
+    return _snapped(expression, X, y, weights, out_of_time, long).expression
+
+
+def constant_addends(whole: Expression) -> set[int]:
+    """Positions of the constants that are addends of a sum.
+
+    >>> from fouriertree.expr import parse
+    >>> constant_addends(parse("2.5*x0 + 3.5 - sin(x1 + 1.5)"))
+    {3}
+    """
+    positions: set[int] = set()
+    waiting = [len(whole) - 1]
+    while waiting:
+        top = waiting.pop()
+        if whole.op[top] in (ADD, SUB):
+            waiting += map(int, whole.children(top))
+        elif whole.op[top] == CONST:
+            positions.add(top)
+    return positions
 
 
 def _snapped(
-    expression: Expression, X: Floats, y: Floats, weights: Floats, out_of_time: Callable[[], bool]
+    expression: Expression,
+    X: Floats,
+    y: Floats,
+    weights: Floats,
+    out_of_time: Callable[[], bool],
+    long: Container[int],
 ) -> ConstantFit:
     """The fit with short constants fixed."""
     roots, free = np.sqrt(weights), free_constants(expression)
@@ -354,7 +420,7 @@ def _snapped(
         linear = code_lengths.constants_of_linear_terms(fit.expression)
         zero = [feature if i in linear else term for i in range(expression.size)]
         tried: set[int] = set()
-        options = _options(fit, loss, fitted, zero)
+        options = _options(fit, loss, fitted, zero, long)
         while not out_of_time() and (choice := _choice(options, tried)) is not None:
             i, short, saving = choice
             tried.add(i)
@@ -364,7 +430,7 @@ def _snapped(
             small = not short.value or new_loss <= most
             if small and _length_of_errors(len(y), loss, new_loss) < worth:
                 fit, loss = new, new_loss
-                options = _options(fit, loss, fitted, zero)
+                options = _options(fit, loss, fitted, zero, long)
     return fit
 
 
@@ -393,10 +459,13 @@ def _choice(options: Sequence[Option], tried: Container[int]) -> Option | None:
     return best
 
 
-def _options(fit: ConstantFit, loss: float, fitted: float, zero: Sequence[float]) -> list[Option]:
+def _options(
+    fit: ConstantFit, loss: float, fitted: float, zero: Sequence[float], long: Container[int]
+) -> list[Option]:
     """Short constants for the free ones, in their order.
 
-    `fitted` is the code length of a fitted constant, `zero` what a zero in place of each token saves.
+    `fitted` is the code length of a fitted constant, `zero` what a zero in place of each token saves; those in `long`
+    have no other short constant.
     """
     positions = np.flatnonzero(fit.free).tolist()
     options: list[Option] = []
@@ -408,6 +477,6 @@ def _options(fit: ConstantFit, loss: float, fitted: float, zero: Sequence[float]
         if abs(value) <= tolerance and i not in fit.exponents:
             options.append((i, ShortConstant(0.0, 0.0), zero[i]))
             continue
-        shorts = code_lengths.short_constants(value, tolerance)
+        shorts = () if i in long else code_lengths.short_constants(value, tolerance)
         options += [(i, short, fitted - short.length) for short in shorts if fitted - short.length > 0.0]
     return options

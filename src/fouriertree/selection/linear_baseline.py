@@ -99,12 +99,12 @@ class FullLinearModel:
 
 def full_linear_model(objective: Objective) -> FullLinearModel | None:
     """None where there are too few rows for it, and for other losses than squares."""
-    data = objective.data
+    data, weights = objective.data, objective.weights
     n = effective_rows(data.X, data.y, data.weights)
     if not objective.loss.squared or data.n_features > min(MAX_FEATURES, n / ROWS_PER_FEATURE):
         return None
-    features = standardised(data.X, data.weights)
-    target = weighted_differences(data.y, data.weights)
+    features = standardised(data.X, weights)
+    target = weighted_differences(data.y, weights)
     variance = float(target @ target)
     if variance == 0.0:
         return None

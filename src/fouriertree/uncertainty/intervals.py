@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
+from fouriertree.criteria.errors import Measure, bounds_of_errors, errors_of, unit_of_errors
 from fouriertree.engine.gradients import value_and_slopes
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import USER_OPCODE_START
@@ -60,23 +61,26 @@ def conformal_quantile(scores: ArrayLike, level: float) -> float:
     return float(ordered[rank - 1])
 
 
-def prediction_bounds(values: ArrayLike, scores: ArrayLike, level: float) -> tuple[Floats, Floats]:
+def prediction_bounds(
+    values: ArrayLike, scores: ArrayLike, level: float, measure: Measure = "absolute"
+) -> tuple[Floats, Floats]:
     """Conformal prediction intervals (lower, upper), (n_rows,) each: values ± `conformal_quantile(scores, level)`.
 
     Parameters
     ----------
     values, scores : array_like of shape (n_rows,) and (m,)
-        Predicted values, and absolute errors on rows that were not fitted to (see `calibration_scores`).
+        Predicted values p, and sizes of errors on rows that were not fitted to (see `calibration_scores`).
     level : float
         Coverage, between 0 and 1.
+    measure : {"absolute", "relative", "log"}
+        Which errors the scores are of: y − p, (y − p)/|p| or log(y/p).
 
     Examples
     --------
     >>> prediction_bounds([1.0, 5.0], [0.5, 0.1, 0.2, 0.3], 0.8)
     (array([0.5, 4.5]), array([1.5, 5.5]))
     """
-    predicted, width = np.asarray(values, dtype=np.float64), conformal_quantile(scores, level)
-    return predicted - width, predicted + width
+    return bounds_of_errors(np.asarray(values, dtype=np.float64), conformal_quantile(scores, level), measure)
 
 
 def min_scores_for(level: float) -> int:
@@ -95,8 +99,9 @@ def cross_validation_scores(
     y: ArrayLike,
     weights: ArrayLike | None = None,
     folds: int | None = None,
+    measure: Measure = "absolute",
 ) -> Floats:
-    """Absolute errors of a cross-validation in which the constants are refitted: (n_rows,).
+    """Sizes of the errors of a cross-validation in which the constants are refitted: (n_rows,).
 
     Leave-one-out by default.  The form of the expression was chosen with all rows, so these errors are optimistic.
     """
@@ -107,15 +112,17 @@ def cross_validation_scores(
     errors = np.empty(n)
     fold_of = np.arange(n) % (n if folds is None else folds)
     for fold in np.unique(fold_of):
-        errors[fold_of == fold] = _absolute_errors(expression, rows, fold_of == fold)
+        errors[fold_of == fold] = _sizes_of_errors(expression, rows, fold_of == fold, measure)
     return errors
 
 
-def _absolute_errors(expression: Expression, rows: Rows, test: NDArray[np.bool_]) -> Floats:
-    """|y − predicted| on the test rows, with the constants refitted to the others."""
+def _sizes_of_errors(
+    expression: Expression, rows: Rows, test: NDArray[np.bool_], measure: Measure = "absolute"
+) -> Floats:
+    """|error| on the test rows, with the constants refitted to the others."""
     (X, y, weights), train = rows, ~test
     fitted = refit_constants(expression, X[train], y[train], weights[train])
-    return np.abs(y[test] - fitted.evaluate(X[test]))
+    return np.abs(errors_of(y[test], fitted.evaluate(X[test]), measure))
 
 
 def calibration_scores(
@@ -137,12 +144,17 @@ def calibration_scores(
         Coverage of the bounds: a validation set too small for it gives leave-one-out scores of all rows instead.
     """
     if np.count_nonzero(~training) >= min_scores_for(level):
-        return _absolute_errors(expression, as_rows(X, y, weights), ~training)
+        return _sizes_of_errors(expression, as_rows(X, y, weights), ~training)
     return cross_validation_scores(expression, X, y, weights)
 
 
 def linear_intervals(
-    model: Model, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None, level: float = LEVEL
+    model: Model,
+    X: ArrayLike,
+    y: ArrayLike,
+    weights: ArrayLike | None = None,
+    level: float = LEVEL,
+    measure: Measure = "absolute",
 ) -> pd.DataFrame:
     """Confidence intervals of the parameters of a model, by linearization (delta method) and Student's t.
 
@@ -154,6 +166,8 @@ def linear_intervals(
     model, X, y, weights : Model, (n_rows, n_features), (n_rows,), (n_rows,) or None
         The model, and the data that it was fitted to.
     level : float, default=0.95
+    measure : {"absolute", "relative", "log"}
+        The errors of equal variance: y − p, (y − p)/|p| or log(y/p), for predictions p.
 
     Returns
     -------
@@ -169,7 +183,7 @@ def linear_intervals(
     >>> table[["term", "lower", "upper"]].round(2).values.tolist()
     [['1', 0.75, 1.25], ['x0', 1.92, 2.08]]
     """
-    fit = _Linearization.of(model, *as_rows(X, y, weights))
+    fit = _Linearization.of(model, *as_rows(X, y, weights), measure)
     errors = np.sqrt(fit.variance_along(np.eye(len(fit.parameters))))
     half_widths = fit.quantile(level) * errors
     cells = [
@@ -187,23 +201,23 @@ def linear_prediction_bounds(
     X_new: ArrayLike,
     level: float = LEVEL,
     noise: bool = True,
+    measure: Measure = "absolute",
 ) -> tuple[Floats, Floats]:
     """Intervals (lower, upper) for new rows, (n_new,) each, with the assumptions of `linear_intervals`.
 
     Parameters
     ----------
-    model, X, y, weights, level
+    model, X, y, weights, level, measure
         As for `linear_intervals`.
     X_new : array_like of shape (n_new, n_features)
     noise : bool, default=True
         Prediction intervals of new observations, with the noise of a row of mean weight; otherwise confidence intervals
         of the model's value.
     """
-    fit = _Linearization.of(model, *as_rows(X, y, weights))
+    fit = _Linearization.of(model, *as_rows(X, y, weights), measure)
     values, slopes, _ = _slopes(model, np.asarray(X_new, dtype=np.float64))
-    variance = fit.variance_along(slopes) + (fit.variance if noise else 0.0)
-    half_widths = fit.quantile(level) * np.sqrt(variance)
-    return values - half_widths, values + half_widths
+    variance = fit.variance_along(slopes / unit_of_errors(values, measure)) + (fit.variance if noise else 0.0)
+    return bounds_of_errors(values, fit.quantile(level) * np.sqrt(variance), measure)
 
 
 Parameters = list[tuple[str, str, float]]  #: (term, kind, value)
@@ -211,7 +225,7 @@ Parameters = list[tuple[str, str, float]]  #: (term, kind, value)
 
 @dataclass(frozen=True)
 class _Linearization:
-    """The SVD of the Jacobian of a model by its parameters, with columns of unit norm."""
+    """The SVD of the Jacobian of the errors of a model by its parameters, with columns of unit norm."""
 
     parameters: Parameters
     norms: Floats  #: (p,) of the columns before
@@ -221,18 +235,20 @@ class _Linearization:
     variance: float  #: of the noise in a row of mean weight
 
     @classmethod
-    def of(cls, model: Model, X: Floats, y: Floats, weights: Floats) -> Self:
+    def of(cls, model: Model, X: Floats, y: Floats, weights: Floats, measure: Measure) -> Self:
         used = weights > 0.0
+        if measure != "absolute":
+            used &= model.predict(X) != 0.0  # nothing is relative to zero
         X, y, weights = X[used], y[used], weights[used]
         roots = np.sqrt(weights / weights.mean())
         values, slopes, parameters = _slopes(model, X)
-        jacobian = (roots * slopes).T
+        jacobian = (roots * slopes / unit_of_errors(values, measure)).T
         norms = np.linalg.norm(jacobian, axis=0)
         norms[~(norms > 0.0)] = 1.0
         _, singular_values, directions = np.linalg.svd(jacobian / norms, full_matrices=False)
         nonzero = singular_values > RANK_TOLERANCE * np.max(singular_values, initial=0.0)
         freedom = len(y) - int(np.count_nonzero(nonzero))
-        residual = roots * (y - values)
+        residual = roots * errors_of(y, values, measure)
         variance = float(residual @ residual) / freedom if freedom > 0 else np.inf
         return cls(parameters, norms, directions[nonzero], singular_values[nonzero], freedom, variance)
 

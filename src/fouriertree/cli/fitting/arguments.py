@@ -87,6 +87,8 @@ class FitArguments(SimpleNamespace):
              f"--max-size and --guess are options of the hybrid search; --search {search} ignores them"),
             (self.loss != "quantile" and self.quantile is not None,
              f"--quantile is an option of --loss quantile; give that with it, not {self.loss}"),
+            (self.loss == "relative" and self.target_transform is not None,
+             "errors of a logarithm are relative already; give --target-transform log or --loss relative"),
         )  # fmt: skip
 
     def parameters(self) -> dict[str, Any]:

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from fouriertree.cli.files import as_input_errors
 from fouriertree.cli.output import note
+from fouriertree.criteria.errors import Measure
 from fouriertree.data.checks import check_scale
 from fouriertree.errors import InputError, listed
+from fouriertree.fit.target import check_values, measure_of, wide_hint
 from fouriertree.io.tables.reading import read_table
 from fouriertree.io.tables.table import Table
 
@@ -37,6 +39,12 @@ class Sample:
     def __len__(self) -> int:
         return len(self.y)
 
+    @property
+    def used_y(self) -> Floats:
+        """The target without the rows of weight zero, which no fit uses."""
+        y: Floats = self.y.to_numpy()
+        return y if self.weights is None else y[self.weights.to_numpy() > 0.0]
+
     def rows(self, index: NDArray[np.int64]) -> Sample:
         weights = None if self.weights is None else self.weights.iloc[index]
         return Sample(self.X.iloc[index], self.y.iloc[index], weights)
@@ -46,7 +54,10 @@ def samples(arguments: FitArguments, seed: int) -> tuple[Sample, Sample | None]:
     """The training rows, and the hold-out set if there is one."""
     sample = training_sample(read_table(arguments.data, arguments.sheet), arguments)
     if arguments.validation_file is not None:
-        return sample, same_columns(read_table(arguments.validation_file), sample)
+        other = same_columns(read_table(arguments.validation_file), sample)
+        with as_input_errors(ValueError, after=f"{arguments.validation_file} cannot be scored: "):
+            check_values(other.used_y, measure_of(vars(arguments)))
+        return sample, other
     if arguments.validation is not None:
         return split(sample, arguments.validation, arguments.validation_last, seed)
     return sample, None
@@ -61,6 +72,7 @@ def training_sample(table: Table, arguments: FitArguments) -> Sample:
     sample = sample_of(table, target, names, weights)
     with as_input_errors(ValueError, after=f"column {target!r} of {table.name} cannot be fitted: "):
         check_scale(sample.y.to_numpy())
+        check_values(sample.used_y, measure_of(vars(arguments)))
     if not arguments.column:
         note_nameless(table, [target, *map(table.column, arguments.ignore), *([weights] if weights else [])])
     for sentence in table.notes:
@@ -68,6 +80,18 @@ def training_sample(table: Table, arguments: FitArguments) -> Sample:
     if table.starts_with_data:
         note(f"the first line of {table.name} looks like data, not names")
     return sample
+
+
+def note_wide(y: pd.Series, arguments: FitArguments) -> None:
+    """A suggestion where the target spans decades, unless options say how its errors are weighed."""
+    plain = (
+        arguments.loss == "squared"
+        and measure_of(vars(arguments)) == "absolute"
+        and arguments.weights is None
+    )
+    hint = wide_hint(y.to_numpy(), repr(y.name), "--loss relative", "--target-transform log")
+    if plain and hint is not None:
+        note(hint)
 
 
 def same_columns(table: Table, sample: Sample) -> Sample:
@@ -157,19 +181,24 @@ def split(sample: Sample, fraction: float, last: bool, seed: int) -> tuple[Sampl
     return sample.rows(np.sort(order[: n - held])), sample.rows(np.sort(order[n - held :]))
 
 
-def holdout_scores(models: Sequence[Model], rows: Sample) -> HoldoutScores:
+def holdout_scores(models: Sequence[Model], rows: Sample, measure: Measure = "absolute") -> HoldoutScores:
+    """The scores of log y if that was fitted, and those of relative errors if the loss is of these."""
     X, y = rows.X.to_numpy(), rows.y.to_numpy()
     weights = np.ones(len(y)) if rows.weights is None else rows.weights.to_numpy()
     if not weights.any():
         raise InputError("all rows of the hold-out set have weight zero")
-    return HoldoutScores(len(y), [score(y, model.predict(X), weights) for model in models])
+    return HoldoutScores(len(y), [score(y, model.predict(X), weights, measure) for model in models])
 
 
-def score(y: Floats, predicted: Floats, weights: Floats) -> Score:
+def score(y: Floats, predicted: Floats, weights: Floats, measure: Measure = "absolute") -> Score:
     """Weighted R², which a constant target leaves undefined, and root mean square error."""
-    if not np.isfinite(predicted).all():
-        return Score(np.nan, np.nan)
-    with np.errstate(over="ignore", invalid="ignore"):
-        error = float(np.average(np.square(y - predicted), weights=weights))
-        spread = float(np.average(np.square(y - np.average(y, weights=weights)), weights=weights))
+    with np.errstate(all="ignore"):
+        if measure == "log":
+            y, predicted = np.log(y), np.log(predicted)
+        if not np.isfinite(predicted).all():
+            return Score(np.nan, np.nan)
+        squares = 1.0 / np.square(y) if measure == "relative" else np.ones_like(y)
+        error = float(np.average(squares * np.square(y - predicted), weights=weights))
+        mean = np.average(y, weights=squares * weights)
+        spread = float(np.average(squares * np.square(y - mean), weights=weights))
     return Score(1.0 - error / spread if spread > 0.0 else np.nan, float(np.sqrt(error)))

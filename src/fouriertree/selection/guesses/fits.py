@@ -158,7 +158,7 @@ def _response(objective: Objective, fit: ParametricFit | None) -> Response:
     """Least squares that approximate the loss near a fit, or near the best constant, which is robust to outliers."""
     data, loss = objective.data, objective.loss
     if loss.squared:
-        return data.y, data.weights
+        return data.y, objective.weights
     if fit is not None:
         predicted = objective.values([fit.expression])[0]
     else:
