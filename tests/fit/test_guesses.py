@@ -126,7 +126,7 @@ def test_a_name_that_resembles_a_column_is_questioned(name, column):
     )
 
 
-@pytest.mark.parametrize("name", FREE)
+@pytest.mark.parametrize("name", sorted(FREE))
 def test_a_usual_name_of_a_parameter_is_one(name):
     assert resembled(name, COLUMNS) is None
 

@@ -122,8 +122,9 @@ class FittedEquations(Inspection):
         if multioutput.has_outputs(self):
             parts = zip(self.targets_, self.estimators_, strict=True)
             return "\n\n".join(f"{target}\n{one}" for target, one in parts)
-        notes = judged_note(self._measure), *self.guess_notes_, once(self.hint_)
-        return "\n".join([table_text(self.equations_, self.best_index_), *filter(None, notes)])
+        table = "\n".join([table_text(self.equations_, self.best_index_), *self.guess_notes_])
+        notes = judged_note(self._measure), once(self.hint_)
+        return "\n\n".join([table, *filter(None, notes)])
 
     # Files ----------------------------------------------------------------------------------------------------
     def save(self, path: str | Path, target: str = "y") -> None:
