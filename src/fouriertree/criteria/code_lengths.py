@@ -158,9 +158,9 @@ def approximate_length(n_rows: int, loss: Any, complexity: Any) -> Any:
 def description_length(model: Model, complexity: int, loss: float, objective: Objective) -> float:
     """½·n·log(r) + Σ constants + 1.75·complexity in nats, up to a constant, with r the unexplained share.
 
-      A fitted constant is coded as precisely as the data determine it, ½·log(n) + 0.35·log(1/r); a short one has a
-      shorter code.  Scaled features, and the intercept, have shorter codes than other terms, see `feature_code_length`.
-    XX"""
+    A fitted constant is coded as precisely as the data determine it, ½·log(n) + 0.35·log(1/r); a short one has a
+    shorter code.  Scaled features, and the intercept, have shorter codes than other terms, see `feature_code_length`.
+    """
     data, kind = objective.data, objective.loss
     n = min(data.n_rows, MOST_ROWS)
     tiny = max(objective.exact, np.finfo(float).tiny)
@@ -177,12 +177,12 @@ def description_length(model: Model, complexity: int, loss: float, objective: Ob
     structure = NATS_PER_COMPLEXITY * complexity
     form = sum(constants) + structure
     if data.n_features > 1:
-        # Of a single feature, a straight line is one shape among others.
         form -= max(0.0, saved - subset_code_length(n_features, data.n_features))
         if n_features and len(lengths) == model.n_terms:
             form += LINEAR_MODEL_NATS
-    textbook = shapes.code_length(data.n_features)
-    if textbook < structure and shapes.is_textbook(model):
+    textbook = shapes.code_length()
+    # Of a single feature, a straight line is one shape among others; of several, effects of all of them may be small.
+    if data.n_features == 1 and textbook < structure and shapes.is_textbook(model):
         textbook += (structure - textbook) * max(0.0, 1.0 - FEW_ROWS_FOR_SHAPES / n)
         form = min(form, sum(constants) + textbook)
     if kind.logistic:

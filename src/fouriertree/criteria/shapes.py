@@ -80,9 +80,9 @@ SHAPES = (
 NAMES = "x", "k", "m", "s"
 
 
-def code_length(n_features: int) -> float:
-    """Nats for the choice of a shape and of its variable."""
-    return float(np.log(len(SHAPES)) + np.log(max(1, n_features)))
+def code_length() -> float:
+    """Nats for the choice of a shape."""
+    return float(np.log(len(SHAPES)))
 
 
 def is_textbook(model: Model) -> bool:

@@ -257,7 +257,10 @@ class FitPipeline:
         guesses = [guess.candidate for guess in self.guesses]
         first = [constant, *(candidate for candidate in guesses if candidate is not None)]
         equations = self._finalized([*first, *candidates], objective)
-        textbook = self._textbook_models(objective) if config.search is None and candidates else []
+        exact = any(equation.loss <= objective.exact for equation in equations)
+        textbook = (
+            self._textbook_models(objective) if config.search is None and candidates and not exact else []
+        )
         if objective.data.n_rows <= FEW_ROWS:
             equations += textbook
         rows = [self._guess_row(guess, objective) for guess in self.guesses]
