@@ -20,11 +20,12 @@ from fouriertree import SymbolicRegressor
 from fouriertree.engine import compiled, gradients
 from fouriertree.experiments.bars import Bar, report
 from fouriertree.projection import variable
-from fouriertree.search.hybrid import beam, evaluation, separable, surrogate, transformed
+from fouriertree.search.hybrid import beam, compositions, evaluation, separable, surrogate, transformed
 
 #: compiled functions by name: the objects, or modules, that hold them, and their attributes
 COMPILED: dict[str, list[tuple[Any, str]]] = {
     "variable projection": [(variable, "fit_models")],
+    "residuals of compositions": [(compositions, "residuals_of")],
     "screening of pairs": [(transformed, "best_products"), (transformed, "best_sums")],
     "screening of separable products": [(separable.Screen, "best_of_blocks")],
     "selection of forms": [(transformed, "first_of_each"), (beam, "first_of_each")],
@@ -33,7 +34,7 @@ COMPILED: dict[str, list[tuple[Any, str]]] = {
     "evaluation of expressions": [(compiled.CompiledEngine, "evaluate")],
     "refits": [(gradients, "expand")],
     "surrogates": [(surrogate, "negative_evidence"), (surrogate, "gaussian")],
-    "linear algebra": [(np.linalg, "lstsq"), (np.linalg, "qr"), (np.linalg, "svd"), (np.linalg, "pinv")],
+    "linear algebra": [(np.linalg, name) for name in ("lstsq", "qr", "svd", "pinv", "solve", "cholesky")],
 }
 LAWS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "decay": lambda a, b, c: (

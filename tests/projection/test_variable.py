@@ -11,7 +11,7 @@ from scipy.optimize import least_squares
 from fouriertree.engine import ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet, parse
 from fouriertree.expr.opcodes import CONST
-from fouriertree.projection.variable import FitData, fit_constants
+from fouriertree.projection.variable import FitData, fit_constants, residuals_of
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -336,3 +336,23 @@ def test_errors_name_the_invalid_input():
         fit_constants([[parse("x7 + 1")]], X, y)
     with pytest.raises(ValueError, match="needs 4 entries, one per token"):
         fit_constants([[e]], X, y, fixed=[[np.ones(2, bool)]])
+
+
+@given(st.integers(1, 40), st.integers(1, 8), st.integers(0, 2**31))
+def test_residuals_of_many_problems_are_those_of_least_squares(n, k, seed):
+    rng = np.random.default_rng(seed)
+    functions, weights, targets = rng.normal(size=(k, n)), rng.normal(size=(3, n)), rng.normal(size=(3, 2, n))
+    weights[1] = 0.0
+    found = residuals_of(functions, weights, targets)
+    for w, problem, residual in zip(weights, targets, found, strict=True):
+        A = (w * functions).T
+        expected = problem - (A @ np.linalg.lstsq(A, problem.T, rcond=None)[0]).T
+        np.testing.assert_allclose(residual, expected, atol=1e-6 if n <= k else 1e-9)
+
+
+def test_residuals_of_problems_that_are_not_finite_are_not_numbers():
+    functions, weights, targets = np.ones((2, 5)), np.ones((3, 5)), np.ones((3, 1, 5))
+    weights[0, 2], targets[1, 0, 3] = np.inf, np.nan
+    found = residuals_of(functions, weights, targets)
+    assert np.isnan(found[:2]).all()
+    np.testing.assert_allclose(found[2], 0.0, atol=1e-14)

@@ -17,6 +17,7 @@ from fouriertree.engine.gradients import value_and_slopes
 from fouriertree.engine.interpreter import operator_address
 from fouriertree.engine.padded import project
 from fouriertree.engine.reference import ReferenceEngine
+from fouriertree.engine.residuals import residuals
 from fouriertree.engine.varpro import fit_models
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import CONST, VAR
@@ -175,8 +176,24 @@ def _unpolished(model: Sequence[Expression], data: FitData) -> tuple[Vector, flo
     return (c, loss) if loss < np.inf else (np.full(k, np.nan), np.inf)
 
 
+def residuals_of(functions: Vector, weights: Vector, targets: Vector) -> Vector:
+    """Residuals of linear least squares, one problem for every row of weights: (n_problems, n_targets, n_rows).
+
+    functions (k, n_rows), weights (n_problems, n_rows) of the functions, targets (n_problems, n_targets, n_rows); NaN
+    where a problem is not finite.
+
+    >>> rows = np.arange(4.0)
+    >>> residuals_of(rows[None], np.ones((1, 4)), np.array([[3.0 * rows, [1.0, 0.0, 0.0, 0.0]]])).round(9)[0].tolist()
+    [[0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]
+    """
+    out = np.empty(targets.shape)
+    residuals(*map(np.ascontiguousarray, (functions, weights, targets)), out)
+    return out
+
+
 def compile_kernels() -> None:
-    """Compile the fit, or load it from the cache, before time is measured."""
+    """Compile the fits, or load them from the cache, before time is measured."""
     wave, X = Expression.apply("sin", Expression.variable(0) * 0.9), np.array([[0.1], [0.2], [0.4]])
     fit_constants([[wave]], X, [0.1, 0.2, 0.3], iterations=1)
     value_and_slopes(wave, X, wave.op == CONST)
+    residuals_of(X.T, X.T, X.T[None])

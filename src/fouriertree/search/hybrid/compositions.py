@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fouriertree.criteria.code_lengths import approximate_length
 from fouriertree.expr import Expression
 from fouriertree.expr.vocabulary import NotAllowedError, Vocabulary
+from fouriertree.projection.variable import residuals_of
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import EXACT, Cost, Evaluation, Fronts, evaluate
 from fouriertree.search.hybrid.functions import Powers, power_values
@@ -130,9 +131,8 @@ class _Problem:
         """Gauss–Newton steps of the coefficients of further terms, and squared errors of y before: (n_pairs,) each."""
         t = (self.y - offsets[:, None] * m) / P
         z, scale = self.transform.function(t), P / self.transform.slope(t) * self.roots
-        A = scale[:, None] * self.U
-        residual = _residual(A, scale * z)
-        column = _residual(A, self.roots * m)
+        both = np.stack([scale * z, self.roots * m], axis=1)
+        residual, column = residuals_of(self.U, scale, both).transpose(1, 0, 2)
         step = np.sum(residual * column, axis=1) / np.sum(np.square(column), axis=1)
         losses = np.sum(np.square(residual), axis=1)
         return step, np.where(np.isfinite(losses), losses, np.inf)
@@ -177,19 +177,6 @@ def _unit_rows(A: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     A = A / np.linalg.norm(A, axis=2, keepdims=True)
     good: NDArray[np.bool_] = np.all(np.isfinite(A), axis=(1, 2))
     return np.where(good[:, None, None], A, 0.0), good
-
-
-def _residual(A: Floats, targets: Floats) -> Floats:
-    """What the rows of matrices (c, k, n) leave of targets (c, n) by least squares: (c, n), NaN where not finite."""
-    unit, good = _unit_rows(A)
-    good &= np.all(np.isfinite(targets), axis=1)
-    residual = np.where(good[:, None], targets, 0.0)
-    gram = unit @ unit.transpose(0, 2, 1) + RIDGE * np.eye(A.shape[1])
-    # Twice, since normal equations square the condition number.
-    for _ in range(2):
-        solution = np.linalg.solve(gram, unit @ residual[:, :, None])
-        residual = residual - (solution.transpose(0, 2, 1) @ unit)[:, 0]
-    return np.where(good[:, None], residual, np.nan)
 
 
 def _pruned(U: Floats, z: Floats, scale: Floats) -> tuple[list[int], list[float]]:
