@@ -252,17 +252,17 @@ class FitPipeline:
             # Interrupted while the engine was being compiled: a constant needs no engine.
             objective = overall = replace(objective, engine=ReferenceEngine())
         # Linear models first: they take little time, and without them a table may be worse than its baseline.
-        linear = self._linear_models(objective) if config.search is None and candidates else []
+        compared = config.search is None and bool(candidates)
+        linear = self._linear_models(objective) if compared else []
+        # Shapes, too, where rows are few: there they are candidates like others, and an exact equation may interpolate.
+        few = objective.data.n_rows <= FEW_ROWS
+        textbook = self._textbook_models(objective) if compared and few else []
         constant = Candidate((objective.constant,), (Expression.constant(1.0),))
         guesses = [guess.candidate for guess in self.guesses]
         first = [constant, *(candidate for candidate in guesses if candidate is not None)]
-        equations = self._finalized([*first, *candidates], objective)
-        exact = any(equation.loss <= objective.exact for equation in equations)
-        textbook = (
-            self._textbook_models(objective) if config.search is None and candidates and not exact else []
-        )
-        if objective.data.n_rows <= FEW_ROWS:
-            equations += textbook
+        equations = [*textbook, *self._finalized([*first, *candidates], objective)]
+        if compared and not few and all(equation.loss > objective.exact for equation in equations):
+            textbook = self._textbook_models(objective)
         rows = [self._guess_row(guess, objective) for guess in self.guesses]
         equations += competing(rows, equations)
         if linear and (full := full_linear_model(objective)) is not None:
