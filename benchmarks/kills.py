@@ -29,6 +29,8 @@ ROWS, SEED = 200, 1
 EVALUATIONS, MORE_EVALUATIONS = 60_000_000, 500_000_000
 #: age of a worker, in seconds, from which on it may be killed: a new one takes two of them to load the kernels
 MIN_AGE = 3.0
+#: seconds between two kills of workers at most; a task that is lost again and again needs some time to end
+MAX_PAUSE = 5.0
 #: seconds after which a fit is taken to hang
 MAX_SECONDS = 600.0
 
@@ -155,7 +157,7 @@ def with_killed_workers(place: Path, case: Case, rng: np.random.Generator) -> tu
     count, began = 0, time.monotonic()
     with started(place, *case.arguments()) as process:
         while process.poll() is None and time.monotonic() - began < MAX_SECONDS:
-            time.sleep(float(rng.uniform(0.0, 1.0)))
+            time.sleep(float(rng.uniform(0.0, MAX_PAUSE)))
             if workers := workers_of(process):
                 with suppress(psutil.NoSuchProcess):
                     workers[int(rng.integers(len(workers)))].kill()
