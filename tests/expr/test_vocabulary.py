@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fouriertree.expr import Expression, PrimitiveSet, parse
-from fouriertree.expr.vocabulary import ONE, Vocabulary, nice_ratio, with_powers
+from fouriertree.expr.vocabulary import ONE, Vocabulary, nice_ratio, with_rare_operators
 
 SETS = {
     "default": PrimitiveSet.default(),
@@ -37,7 +37,7 @@ def test_a_power_has_its_values_or_raises_if_it_cannot_be_written(operators, pow
     if v.can_raise(power):
         written = v.power(BASES[0], power)
         np.testing.assert_allclose(written.evaluate(X), X[:, 0] ** power, rtol=1e-12)
-        assert used(written) <= set(with_powers(operators).names)
+        assert used(written) <= set(with_rare_operators(operators).names)
     else:
         with pytest.raises(ValueError, match="the search may not use"):
             v.power(BASES[0], power)
@@ -61,7 +61,7 @@ def test_a_monomial_is_the_product_of_its_powers(powers, name):
     written = Vocabulary(SETS[name]).monomial(BASES, powers)
     slow = np.prod([X[:, i] ** p for i, p in enumerate(powers)], axis=0)
     np.testing.assert_allclose(written.evaluate(X) * np.ones(len(X)), slow, rtol=1e-12)
-    assert used(written) <= set(with_powers(SETS[name]).names)
+    assert used(written) <= set(with_rare_operators(SETS[name]).names)
     # One fraction: numerators and denominators are not divided one by one.
     if name == "default":
         assert sum(code == parse("x0/x1").op[-1] for code in written.op) <= 1

@@ -20,7 +20,7 @@ from fouriertree.expr import Expression, PrimitiveSet, parse
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.opcodes import ADD, CONST, MUL, NEG, SUB, VAR
 from fouriertree.expr.primitives import Primitive
-from fouriertree.expr.vocabulary import with_powers
+from fouriertree.expr.vocabulary import with_rare_operators
 from fouriertree.model import Model, addends
 from fouriertree.projection.batches import SumBatch
 from fouriertree.projection.variable import FitData, fit_batch
@@ -202,7 +202,7 @@ def fitted_shapes(x: Floats, y: Floats, weights: Floats, primitives: PrimitiveSe
 
     Both should be of the size of one, and x must vary.
     """
-    data, known = FitData.prepare(x[:, None], y, weights), with_powers(primitives)
+    data, known = FitData.prepare(x[:, None], y, weights), with_rare_operators(primitives)
     found = [_fitted(shape, x, data) for shape in SHAPES if _is_possible(shape, x, known)]
     return [fit for fit in found if fit is not None]
 

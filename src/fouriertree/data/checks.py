@@ -108,12 +108,12 @@ def table_with_cells(X: Any) -> pd.DataFrame:
 
 
 def target_as_numbers(y: Any) -> Any:
-    """y with text converted to numbers, which scikit-learn does for X only; a y without text is unchanged."""
+    """y with text and pandas.NA converted to numbers, as scikit-learn does for X only; other y are unchanged."""
     may_have_text = isinstance(y, np.ndarray | pd.Series) and y.ndim <= 2 and y.dtype.kind in "OUT"
     if not may_have_text and not isinstance(y, list | tuple):
         return y
     cells = np.asarray(y, dtype=object)
-    if not any(isinstance(cell, str | bytes) for cell in cells.flat):
+    if not any(isinstance(cell, str | bytes) or cell is pd.NA for cell in cells.flat):
         return y
     return np.array([number_of(cell) for cell in cells.flat]).reshape(cells.shape)
 

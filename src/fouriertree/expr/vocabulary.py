@@ -13,6 +13,8 @@ ONE = Expression.constant(1.0)
 #: integer and half-integer powers up to this are written as products
 LARGEST_POWER = 12.0
 _DEFAULT = PrimitiveSet.default().names
+#: operators that are among the default ones where a search has a special use for them
+RARE = ("pow", "sinh", "asin", "atan")
 _PROTECTED = {row.protects: row.name for row in CATALOGUE.values() if row.protects}
 
 
@@ -20,17 +22,18 @@ class NotAllowedError(ValueError):
     """An operator is needed that is not allowed."""
 
 
-def with_powers(primitives: PrimitiveSet) -> PrimitiveSet:
-    """The operators; the default ones include x^c with a constant exponent c.
+def with_rare_operators(primitives: PrimitiveSet) -> PrimitiveSet:
+    """The operators; the default ones include x^c with a constant exponent c, sinh, asin and atan.
 
     Otherwise x^c is exp(c·log(x)), where these are allowed.
 
-    >>> "pow" in with_powers(PrimitiveSet.default()), "pow" in with_powers(PrimitiveSet(["mul", "exp", "log"]))
-    (True, False)
+    >>> [("pow" in with_rare_operators(p)) for p in (PrimitiveSet.default(), PrimitiveSet(["mul", "exp", "log"]))]
+    [True, False]
     """
-    if "pow" in primitives or not all(name in primitives for name in _DEFAULT):
+    missing = [name for name in RARE if name not in primitives]
+    if not missing or not all(name in primitives for name in _DEFAULT):
         return primitives
-    return primitives.union(PrimitiveSet(["pow"]))
+    return primitives.union(PrimitiveSet(missing))
 
 
 @dataclass(frozen=True)
@@ -39,17 +42,21 @@ class Vocabulary:
 
     primitives: PrimitiveSet
 
+    @cached_property
+    def _operators(self) -> PrimitiveSet:
+        return with_rare_operators(self.primitives)
+
     def __contains__(self, role: str) -> bool:
         return self._name(role) is not None
 
     def _name(self, role: str) -> str | None:
-        return next((name for name in (role, _PROTECTED.get(role)) if name in self.primitives), None)
+        return next((name for name in (role, _PROTECTED.get(role)) if name in self._operators), None)
 
     def apply(self, role: str, *arguments: Expression) -> Expression:
         name = self._name(role)
         if name is None:
             raise NotAllowedError(f"the search may not use {role!r}")
-        return Expression.apply(self.primitives.find(name), *arguments)
+        return Expression.apply(self._operators.find(name), *arguments)
 
     @cached_property
     def complete(self) -> bool:
@@ -78,7 +85,7 @@ class Vocabulary:
 
     @cached_property
     def _has_pow(self) -> bool:
-        return "pow" in with_powers(self.primitives)
+        return "pow" in with_rare_operators(self.primitives)
 
     def power(self, base: Expression, power: float) -> Expression:
         """base^power, as short as the operators allow."""

@@ -19,7 +19,7 @@ from fouriertree.data.checks import nth_seed, whole_limit
 from fouriertree.engine import CompiledEngine, ReferenceEngine
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.generate import Grammar, RampedHalfAndHalf
-from fouriertree.expr.vocabulary import with_powers
+from fouriertree.expr.vocabulary import with_rare_operators
 from fouriertree.fit.config import FitConfig
 from fouriertree.fit.stopping import INTERRUPTED, Stop
 from fouriertree.model import Model
@@ -365,7 +365,7 @@ class FitPipeline:
         return [e for e in equations if e is not None and all(map(allows, e.model.expressions))]
 
     def _finalizer(self, objective: Objective) -> Finalizer:
-        config, primitives = self.config, with_powers(self.config.primitives)
+        config, primitives = self.config, with_rare_operators(self.config.primitives)
         # Terms of FTG and GP often cancel: they are sums as published.
         checked = config.search is None
         return Finalizer(

@@ -7,8 +7,6 @@ Gauss–Newton steps, and terms of S that hardly matter are left out.
 
 from __future__ import annotations
 
-from itertools import combinations, product
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +16,7 @@ from fouriertree.expr.vocabulary import NotAllowedError, Vocabulary
 from fouriertree.projection.variable import residuals_of
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import EXACT, Cost, Evaluation, Fronts, evaluate
-from fouriertree.search.hybrid.functions import Powers, power_values
+from fouriertree.search.hybrid.functions import Powers, power_values, products_of_powers
 from fouriertree.search.hybrid.transforms import Transform, transform_named, weighted_sum
 
 Floats = NDArray[np.float64]
@@ -65,10 +63,10 @@ class _Problem:
     def __init__(self, V: Floats, y: Floats, weights: Floats, transform: Transform, v: Vocabulary) -> None:
         self.y, self.roots, self.transform, self.vocabulary = y, np.sqrt(weights), transform, v
         self.variables = tuple(Expression.variable(i) for i in range(len(V)))
-        self.factors = _products(V, v, FACTOR_VARIABLES, MAX_FACTORS)
-        self.terms = _products(V, v, TERM_VARIABLES, MAX_TERMS)[1:]
+        self.factors = products_of_powers(V, v, FACTOR_VARIABLES, MAX_FACTORS, EXPONENTS)
+        self.terms = products_of_powers(V, v, TERM_VARIABLES, MAX_TERMS, EXPONENTS)[1:]
         d = len(V)
-        self.inner: list[Powers] = [(0.0,) * d, *_products(V, v, 1, 1 + 6 * d, (1.0, 2.0))[1:]]
+        self.inner: list[Powers] = [(0.0,) * d, *products_of_powers(V, v, 1, 1 + 6 * d, (1.0, 2.0))[1:]]
         self.P, self.M, self.U = (power_values(V, some) for some in (self.factors, self.terms, self.inner))
         self.length2 = float(np.sum(np.square(self.roots * y)))
 
@@ -199,26 +197,3 @@ def _pruned(U: Floats, z: Floats, scale: Floats) -> tuple[list[int], list[float]
             break
         used, c, loss = some, fewer, least
     return used, c.tolist()
-
-
-def _products(
-    V: Floats, v: Vocabulary, most: int, limit: int, exponents: tuple[float, ...] = EXPONENTS
-) -> list[Powers]:
-    """Products of powers of up to `most` variables, simple ones first; the first one is 1."""
-    d = len(V)
-    positive, nonzero = np.all(V > 0.0, axis=1), np.all(V != 0.0, axis=1)
-    found: list[Powers] = []
-    for size in range(most + 1):
-        for columns in combinations(range(d), size):
-            for powers in product(exponents, repeat=size):
-                proper = all(
-                    v.can_raise(p) and (p > 0.0 or nonzero[i]) and (p == int(p) or positive[i])
-                    for i, p in zip(columns, powers, strict=True)
-                )
-                if proper:
-                    full = [0.0] * d
-                    for i, p in zip(columns, powers, strict=True):
-                        full[i] = p
-                    found.append(tuple(full))
-    found.sort(key=lambda powers: (np.count_nonzero(powers), sum(map(abs, powers))))
-    return found[:limit]

@@ -74,6 +74,29 @@ class BasisFunction:
         return v.power(inner, float(power)) if power else inner
 
 
+def products_of_powers(
+    V: Floats, v: Vocabulary, most: int, limit: int, exponents: tuple[float, ...]
+) -> list[Powers]:
+    """Products of powers of up to `most` variables, simple ones first; the first one is 1."""
+    d = len(V)
+    positive, nonzero = np.all(V > 0.0, axis=1), np.all(V != 0.0, axis=1)
+    found: list[Powers] = []
+    for size in range(most + 1):
+        for columns in combinations(range(d), size):
+            for powers in product(exponents, repeat=size):
+                proper = all(
+                    v.can_raise(p) and (p > 0.0 or nonzero[i]) and (p == int(p) or positive[i])
+                    for i, p in zip(columns, powers, strict=True)
+                )
+                if proper:
+                    full = [0.0] * d
+                    for i, p in zip(columns, powers, strict=True):
+                        full[i] = p
+                    found.append(tuple(full))
+    found.sort(key=lambda powers: (np.count_nonzero(powers), sum(abs(p) not in (0.0, 1.0) for p in powers)))
+    return found[:limit]
+
+
 def power_values(V: Floats, products: Sequence[Powers]) -> Floats:
     """Π V[i]^p_i for every tuple of powers: (n_products, n_rows)."""
     tables: dict[tuple[int, float], Floats] = {}

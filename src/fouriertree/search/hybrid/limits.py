@@ -17,7 +17,7 @@ from fouriertree.expr.calculus import derivative_by_constant
 from fouriertree.expr.canonical import canonical, split_number
 from fouriertree.expr.opcodes import CONST, COS, SIN, USER_OPCODE_START, VAR
 from fouriertree.expr.simplify import LARGEST_SIZE
-from fouriertree.expr.vocabulary import ONE, Vocabulary, with_powers
+from fouriertree.expr.vocabulary import ONE, Vocabulary, with_rare_operators
 from fouriertree.model import addends, sum_of_terms
 
 Floats = NDArray[np.float64]
@@ -113,7 +113,7 @@ def limits_of_difference(first: Expression, second: Expression, vocabulary: Voca
 
 def _terms_of(expression: Expression, vocabulary: Vocabulary) -> Terms:
     """The addends of an expression without their numbers; none if the operators do not suffice."""
-    primitives = with_powers(vocabulary.primitives)
+    primitives = with_rare_operators(vocabulary.primitives)
     parts = [split_number(part, primitives)[1] for _, part in addends(canonical(expression, primitives))]
     allowed = {CONST, VAR, *(row.opcode for row in primitives)}
     known = all(set(part.op.tolist()) <= allowed and np.isfinite(part.const).all() for part in parts)

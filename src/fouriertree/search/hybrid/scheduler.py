@@ -44,6 +44,7 @@ from fouriertree.search.hybrid.tasks import (
     Outcome,
     Parents,
     Polynomial,
+    ProductComposition,
     RandomSums,
     Rational,
     SingleIndex,
@@ -323,7 +324,7 @@ def _first(state: HybridState) -> HybridState:
         replace(state, stage=CONTINUE), chosen, lambda branch: SPECS[branch.dictionary].first_steps
     )
     if COMPOSITIONS not in state.context.options.without:
-        state = started(state, [Composition(name) for name in COMPOSED])
+        state = started(state, [*map(Composition, COMPOSED), ProductComposition()])
     return replace(state, branches=(*state.branches, *map(BranchState, _allowed(state.context, late))))
 
 

@@ -15,6 +15,7 @@ from fouriertree.search.hybrid.beam import Beam, expand
 from fouriertree.search.hybrid.compositions import composition_candidates
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import Evaluation, Fronts, evaluate
+from fouriertree.search.hybrid.products import product_candidates
 from fouriertree.search.hybrid.reductions import Reduction, Slopes, reduced_problem, single_index, slopes_of
 from fouriertree.search.hybrid.transformed import Branch
 from fouriertree.search.hybrid.variation import random_sums, vary
@@ -89,6 +90,14 @@ class Composition:
 
     def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
         return Outcome(composition_candidates(context, self.transform, fronts))
+
+
+@dataclass(frozen=True)
+class ProductComposition:
+    """Functions of products, times products of powers, plus a product of powers."""
+
+    def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
+        return Outcome(product_candidates(context, fronts))
 
 
 @dataclass(frozen=True)
