@@ -47,7 +47,7 @@ LARGEST = (1.0, 0.5, 2.0, -1.0, -0.5, -2.0)
 #: further terms, and products for each of them, for which all functions are tried, and steps of their offsets
 FINAL, FINAL_STEPS = (20, 6), 8
 #: relative change of a constant for its slope
-STEP = 1e-4
+DIFFERENCE = 1e-4
 #: compositions that are compared as sums for y, and that are written and fitted to all rows
 COMPARED, WRITTEN = 150, 6
 #: ridge of normal equations, and the largest change of d in one step, relative to the size of y
@@ -360,11 +360,11 @@ class _Problem:
         """Squared errors of y, to first order, better offsets and constants of functions of a·u, one per problem."""
         self.n_compared += len(names)
         z, by_offset, w = self._logarithm(terms, offsets)
-        factors = (1.0, 1.0 + STEP, 1.0 - STEP)
+        factors = (1.0, 1.0 + DIFFERENCE, 1.0 - DIFFERENCE)
         (logs, signs), (above, _), (below, _) = (
             _logs(names, factor * constants[:, None] * u) for factor in factors
         )
-        slopes = (above - below) / (2.0 * STEP)
+        slopes = (above - below) / (2.0 * DIFFERENCE)
         residuals = residuals_of(self.linear, w, w[:, None] * np.stack([z - logs, by_offset, slopes], axis=1))
         gram = residuals @ residuals.transpose(0, 2, 1)
         alone = np.where(gram[:, 1, 1] > 0.0, gram[:, 0, 1] / gram[:, 1, 1], 0.0)
