@@ -405,3 +405,8 @@ def test_deep_trees_do_not_exhaust_the_stack():
     for _ in range(LARGEST_SIZE // 6):
         deep = Expression.apply("sqrt", 1.0 + deep * deep.variable(1))
     assert canonical(deep).size == deep.size
+
+
+def test_a_large_power_of_a_sum_with_large_coefficients_is_no_error():
+    whole = parse("3*(1e60*x0 + x1)^7.5")
+    assert canonical(whole, positive=(0, 1)).evaluate([[1e-60, 1.0]]) == pytest.approx(3.0 * 2.0**7.5)

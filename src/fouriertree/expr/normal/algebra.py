@@ -238,7 +238,10 @@ class Algebra(Bases):
             if any(c < 0.0 for c, _ in total.values()):
                 opposite = {key: (-c, f) for key, (c, f) in total.items()}
                 r, base = self.sum_base(opposite, 0.5)
-                return (checked(-coefficient * r**q), (*factors[:k], (base, q), *factors[k + 1 :]))
+                return (
+                    checked(-coefficient * constant_power(r, q)),
+                    (*factors[:k], (base, q), *factors[k + 1 :]),
+                )
         return (coefficient, factors)
 
     def _kept_under_root(self, coefficient: float, factors: Factors, p: float) -> Factors:

@@ -1,6 +1,7 @@
 """From values in normal form back to tokens: with the allowed operators, and few of them."""
 
 from collections.abc import Container, Iterator, Mapping
+from math import log
 from operator import itemgetter
 
 from fouriertree.expr.expression import Piece
@@ -169,7 +170,8 @@ class Writer:
         algebra = self.algebra
         total: Sum = algebra.parts[i]
         for size in [abs(term[0]) for key, term in total.items() if key]:
-            if size != 1.0 and abs(c * size**p - 1.0) <= _ROUNDING:
+            # Logarithms, because the power may overflow.
+            if size != 1.0 and abs(log(c) + p * log(size)) <= _ROUNDING:
                 r, original = algebra.originals.get(i, (0.0, total))
                 if abs(abs(r) * size - 1.0) <= _ROUNDING:
                     return algebra.new(ADD, divided(original, 1.0 if r > 0.0 else -1.0))
