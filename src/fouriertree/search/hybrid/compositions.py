@@ -3,21 +3,26 @@
 With the inverse g of h, S = g((y − d·m)/P) is linear in its coefficients.  To first order in d, errors of y are those
 of g times P/g′, in which m is one more column: all pairs of P and m are compared by linear least squares, the best by
 Gauss–Newton steps, and terms of S that hardly matter are left out.
+
+Where h is no power or exponential, y ≈ c·P·h(S) + d·m has a scale c, which is tried in multiples of the largest |y/P|.
+The logarithm of a product is a sum of logarithms: y ≈ P·S + d·m with log x in the place of x.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.criteria.code_lengths import approximate_length
 from fouriertree.expr import Expression
-from fouriertree.expr.vocabulary import NotAllowedError, Vocabulary
+from fouriertree.expr.vocabulary import ONE, NotAllowedError, Vocabulary
 from fouriertree.projection.variable import residuals_of
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import EXACT, Cost, Evaluation, Fronts, evaluate
 from fouriertree.search.hybrid.functions import Powers, power_values, products_of_powers
-from fouriertree.search.hybrid.transforms import Transform, transform_named, weighted_sum
+from fouriertree.search.hybrid.transforms import IDENTITY, Transform, transform_named, weighted_sum
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -26,6 +31,20 @@ Indices = NDArray[np.intp]
 FEWEST, MOST = 2, 9
 #: functions of the sum, by the transforms of the target that undo them
 TRANSFORMS = ("1/t", "log t", "t^2", "1/t^2", "sqrt t", "1/sqrt t", "t^(2/3)")
+#: the largest |y/(c·P)| by functions h, with the inverse of h and its slope
+SCALED: dict[str, tuple[Callable[[Floats], Floats], Callable[[Floats], Floats], tuple[float, ...]]] = {
+    "asin": (np.sin, np.cos, (0.6, 0.8, 0.95, 1.1, 1.25, 1.4)),
+    "atan": (np.tan, lambda t: 1.0 / np.square(np.cos(t)), (0.6, 0.8, 1.0, 1.15, 1.3, 1.4, 1.48)),
+    "tanh": (np.arctanh, lambda t: 1.0 / (1.0 - t * t), (0.5, 0.66, 0.8, 0.9, 0.96, 0.985, 0.995)),
+    "sinh": (np.arcsinh, lambda t: 1.0 / np.sqrt(1.0 + t * t), (0.7, 1.2, 2.0, 3.5, 6.0, 12.0, 18.0)),
+    "log": (np.exp, np.exp, (0.4, 0.8, 1.4, 2.2, 3.2, -0.4, -0.8, -1.4, -2.2, -3.2)),
+}  # fmt: skip
+#: the sum of logarithms
+LOGARITHMS = "logarithms"
+#: all kinds of compositions
+KINDS = (*TRANSFORMS, *SCALED, LOGARITHMS)
+#: products that are compared as factors, and pairs that are refined, where there is a grid of scales
+SCALED_FACTORS, SCALED_REFINED = 120, 200
 #: exponents of the factor and of the other term, products at most, and variables of one
 EXPONENTS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
 MAX_FACTORS, FACTOR_VARIABLES, MAX_TERMS, TERM_VARIABLES = 1000, 3, 250, 2
@@ -38,36 +57,79 @@ REFINED, STEPS, WRITTEN = 1000, 5, 6
 #: coefficients of the further term: positive ones relative to the largest that leaves a positive target, negative ones
 #: relative to the middle of their ratios
 GRID = (-3.0, -1.5, -0.7, -0.3, -0.1, 0.0, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.995)
+#: of targets of both signs, relative to their size
+GRID_OF_BOTH_SIGNS = (-2.5, -1.5, -1.0, -0.6, -0.35, -0.2, 0.0, 0.2, 0.35, 0.6, 1.0, 1.5, 2.5)
 #: complexity of a term of the sum
 TERM_COMPLEXITY = 4.0
 
 
-def composition_candidates(context: SearchContext, transform_name: str, fronts: Fronts) -> Evaluation:
-    """Compositions with the function that a transform undoes."""
-    v, data, transform = context.vocabulary, context.data, transform_named(transform_name)
+def composition_candidates(context: SearchContext, kind: str, fronts: Fronts) -> Evaluation:
+    """Compositions of one of the KINDS."""
+    v, data = context.vocabulary, context.data
     rows = data.screening[:ROWS]
     V, y, weights = data.X[rows].T, data.y[rows], data.weights[rows]
-    sign = 1.0 if (y > 0.0).all() else -1.0 if (y < 0.0).all() else 0.0
-    if not (FEWEST <= len(V) <= MOST and v.complete and sign and transform.allowed(v)):
+    sign = 1.0 if (y > 0.0).all() or kind not in TRANSFORMS else -1.0 if (y < 0.0).all() else 0.0
+    if not (FEWEST <= len(V) <= MOST and v.complete and sign):
         return Evaluation()
-    problem = _Problem(V, sign * y, weights, transform, v)
-    models = dict.fromkeys(problem.written(*best) for best in problem.best_pairs())
-    n_compared = len(problem.P) * (1 + len(problem.M))
+    if kind == LOGARITHMS and not ("log" in v and (V > 0.0).all()):
+        return Evaluation()
+    models: dict[tuple[Expression, ...] | None, None] = {}
+    n_compared = 0
+    for transform in filter(lambda t: t.allowed(v), _transforms(kind)):
+        problem = _Problem(V, sign * y, weights, transform, v, kind)
+        models |= dict.fromkeys(problem.written(*best) for best in problem.best_pairs())
+        n_compared += len(problem.P) * (1 + len(problem.M))
     found = [model for model in models if model is not None]
     return Evaluation(cost=Cost(n_compared, n_compared)) + evaluate(context, found, fronts)
+
+
+def _transforms(kind: str) -> Iterator[Transform]:
+    """What undoes the function of a kind, with the scales to try."""
+    if kind == LOGARITHMS:
+        yield IDENTITY
+    elif kind in SCALED:
+        function, slope, largest = SCALED[kind]
+        for top in largest:
+            yield _scaled(kind, function, slope, top)
+    else:
+        yield transform_named(kind)
+
+
+def _scaled(
+    name: str, function: Callable[[Floats], Floats], slope: Callable[[Floats], Floats], top: float
+) -> Transform:
+    """function(t/c) with c such that |t/c| is at most `top`."""
+
+    def unit(t: Floats) -> Floats:
+        largest: Floats = np.max(np.abs(t), axis=-1, keepdims=True) / top
+        return largest
+
+    return Transform(
+        f"{name} {top:g}", (name,), lambda t: function(t / unit(t)), lambda t: slope(t / unit(t)) / unit(t), False,
+        lambda v, e: v.apply(name, e),
+    )  # fmt: skip
 
 
 class _Problem:
     """Variables V (d, n), a positive target y (n,) with weights, and the products of powers that are compared."""
 
-    def __init__(self, V: Floats, y: Floats, weights: Floats, transform: Transform, v: Vocabulary) -> None:
+    def __init__(
+        self, V: Floats, y: Floats, weights: Floats, transform: Transform, v: Vocabulary, kind: str
+    ) -> None:
         self.y, self.roots, self.transform, self.vocabulary = y, np.sqrt(weights), transform, v
         self.variables = tuple(Expression.variable(i) for i in range(len(V)))
-        self.factors = products_of_powers(V, v, FACTOR_VARIABLES, MAX_FACTORS, EXPONENTS)
+        scaled = kind in SCALED
+        self.is_positive, self.n_refined = kind in TRANSFORMS, SCALED_REFINED if scaled else REFINED
+        most = SCALED_FACTORS if scaled else MAX_FACTORS
+        self.factors = products_of_powers(V, v, FACTOR_VARIABLES, most, EXPONENTS)
         self.terms = products_of_powers(V, v, TERM_VARIABLES, MAX_TERMS, EXPONENTS)[1:]
         d = len(V)
-        self.inner: list[Powers] = [(0.0,) * d, *products_of_powers(V, v, 1, 1 + 6 * d, (1.0, 2.0))[1:]]
-        self.P, self.M, self.U = (power_values(V, some) for some in (self.factors, self.terms, self.inner))
+        powers: list[Powers] = [(0.0,) * d, *products_of_powers(V, v, 1, 1 + 6 * d, (1.0, 2.0))[1:]]
+        self.P, self.M, self.U = (power_values(V, some) for some in (self.factors, self.terms, powers))
+        self.inner = [v.monomial(self.variables, p) for p in powers]
+        if kind == LOGARITHMS:
+            self.inner = [ONE, *(v.apply("log", x) for x in self.variables)]
+            self.U = np.vstack([np.ones_like(y), np.log(V)])
         self.length2 = float(np.sum(np.square(self.roots * y)))
 
     def best_pairs(self) -> list[tuple[int, int, float]]:
@@ -77,7 +139,7 @@ class _Problem:
         losses = np.concatenate(parts)
         complexities = self._complexities()
         lengths = self._lengths(losses, complexities)
-        order = np.argsort(lengths, axis=None, kind="stable")[:REFINED]
+        order = np.argsort(lengths, axis=None, kind="stable")[: self.n_refined]
         factors, terms = np.unravel_index(order[np.isfinite(lengths.ravel()[order])], losses.shape)
         terms = np.where(terms == len(self.M), -1, terms)
         chunks = [slice(lo, lo + CHUNK) for lo in range(0, len(factors), CHUNK)]
@@ -108,13 +170,7 @@ class _Problem:
         the sum would reproduce the further term.
         """
         P, m = self.P[factors], np.where(terms[:, None] >= 0, self.M[terms], 0.0)
-        grid = np.zeros((len(GRID), len(P)))
-        if (terms >= 0).any():
-            ratios = np.where(m > 0.0, self.y / np.where(m > 0.0, m, 1.0), np.inf)
-            # Beyond the first one, what is left would not be positive.
-            most, middle = ratios.min(axis=1), np.median(ratios, axis=1)
-            units = np.where(np.isfinite(middle), np.array([most, middle]), 0.0)
-            grid = np.array([share * units[0 if share > 0.0 else 1] for share in GRID])
+        grid = self._grid(m)
         tried = np.array([self._at(P, m, offsets)[1] for offsets in grid])
         best = np.argmin(tried, axis=0)
         every = np.arange(len(P))
@@ -124,6 +180,19 @@ class _Problem:
             step, _ = self._at(P, m, offsets)
             offsets = np.clip(offsets + np.where(np.isfinite(step), step, 0.0), low, high)
         return offsets, self._at(P, m, offsets)[1]
+
+    def _grid(self, m: Floats) -> Floats:
+        """Coefficients of further terms m (n_pairs, n) in increasing order: (n_coefficients, n_pairs)."""
+        if not self.is_positive:
+            sizes = np.sqrt(np.mean(np.square(m), axis=1))
+            units = np.sqrt(np.mean(np.square(self.y))) / np.where(sizes > 0.0, sizes, np.inf)
+            found: Floats = np.multiply.outer(np.array(GRID_OF_BOTH_SIGNS), units)
+            return found
+        ratios = np.where(m > 0.0, self.y / np.where(m > 0.0, m, 1.0), np.inf)
+        # Beyond the first one, what is left would not be positive.
+        most, middle = ratios.min(axis=1), np.median(ratios, axis=1)
+        units = np.where(np.isfinite(middle), np.array([most, middle]), 0.0)
+        return np.array([share * units[0 if share > 0.0 else 1] for share in GRID])
 
     def _at(self, P: Floats, m: Floats, offsets: Floats) -> tuple[Floats, Floats]:
         """Gauss–Newton steps of the coefficients of further terms, and squared errors of y before: (n_pairs,) each."""
@@ -157,12 +226,14 @@ class _Problem:
         P = self.P[factor]
         t = (self.y - (offset * self.M[term] if term >= 0 else 0.0)) / P
         z, scale = self.transform.function(t), P / np.abs(self.transform.slope(t)) * self.roots
-        if not ((t > 0.0).all() and np.isfinite(z).all() and np.isfinite(scale).all()):
+        if not ((t > 0.0).all() or not self.is_positive) or not (
+            np.isfinite(z).all() and np.isfinite(scale).all()
+        ):
             return None
         used, coefficients = _pruned(self.U, z, scale)
         v, variables = self.vocabulary, self.variables
         try:
-            inner = weighted_sum(v, coefficients, [v.monomial(variables, self.inner[i]) for i in used])
+            inner = weighted_sum(v, coefficients, [self.inner[i] for i in used])
             whole = v.product([v.monomial(variables, self.factors[factor]), self.transform.inverse(v, inner)])
             other = () if term < 0 else (v.monomial(variables, self.terms[term]),)
         except NotAllowedError:

@@ -34,18 +34,18 @@ FEWEST, MOST = 2, 9
 ROWS, CHUNK = 150, 128
 #: further terms, those with which exponents are fitted, their variables at most, and their sizes relative to that of y
 MAX_TERMS, OPTIMIZED, TERM_VARIABLES = 1000, 150, 2
-SIZES = (-2.5, -1.0, -0.4, -0.15, 0.15, 0.4, 1.0, 2.5)
+SIZES = (-2.5, -1.6, -1.0, -0.6, -0.4, -0.25, -0.15, 0.15, 0.25, 0.4, 0.6, 1.0, 1.6, 2.5)
 #: products Q that are tried first, beside powers of one variable: pairs with these exponents
 PAIR_EXPONENTS = (1.0, -1.0)
 POWERS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
 #: products for each further term from which exponents are fitted, steps of these fits, and exponents at most
-STARTS, STEPS, LARGEST_POWER = 2, 10, 4.0
+STARTS, STEPS, LARGEST_POWER = 3, 10, 4.0
 #: damping of the steps at first, its factors after a step that was worse or better, and the largest change
 DAMPING, WORSE, BETTER, LARGEST_STEP = 1e-2, 8.0, 0.25, 0.7
 #: largest exponent to which fitted exponents are scaled before they are rounded to halves: their scale is not known yet
 LARGEST = (1.0, 0.5, 2.0, -1.0, -0.5, -2.0)
 #: further terms, and products for each of them, for which all functions are tried, and steps of their offsets
-FINAL, FINAL_STEPS = (20, 6), 8
+FINAL, FINAL_STEPS = (12, 6), 8
 #: relative change of a constant for its slope
 DIFFERENCE = 1e-4
 #: compositions that are compared as sums for y, and that are written and fitted to all rows
@@ -55,7 +55,7 @@ RIDGE, REACH = 1e-10, 0.3
 #: |y − d·m| at least, relative to the size of y, where its logarithm is taken
 SMALLEST = 1e-6
 #: and relative to its own size, where it is a weight; and the largest logarithm
-FLOOR, HUGE = 0.02, 50.0
+FLOOR, HUGE = 0.005, 50.0
 #: reaches a·Q of functions: of smooth ones, of waves, and of those that end at 1
 SMOOTH, WAVES, BOUNDED = (
     (0.35, 0.6, 0.9, 1.3, 1.9, 2.7, 3.8, 5.5, 8.0, 14.0),

@@ -17,7 +17,7 @@ from fouriertree.criteria.archive import CandidateArchive
 from fouriertree.criteria.code_lengths import approximate_length
 from fouriertree.search.hybrid.baselines import is_univariate_polynomial_possible
 from fouriertree.search.hybrid.beam import Beam
-from fouriertree.search.hybrid.compositions import TRANSFORMS as COMPOSED
+from fouriertree.search.hybrid.compositions import KINDS as COMPOSED
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.dictionary import SEPARABLE, SPECS
 from fouriertree.search.hybrid.evaluation import EXACT, Cost, FittedCandidate, Fronts

@@ -86,10 +86,10 @@ class Rational:
 class Composition:
     """Functions of sums, times products of powers, plus a product of powers."""
 
-    transform: str
+    kind: str
 
     def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
-        return Outcome(composition_candidates(context, self.transform, fronts))
+        return Outcome(composition_candidates(context, self.kind, fronts))
 
 
 @dataclass(frozen=True)
