@@ -7,9 +7,10 @@ from fouriertree.expr import PrimitiveSet
 from fouriertree.expr.generate import Grammar
 from fouriertree.expr.opcodes import VAR
 from fouriertree.problems import Problem
-from fouriertree.search.hybrid import Hybrid, products
+from fouriertree.search.hybrid import Hybrid, logarithms
 from fouriertree.search.hybrid.evaluation import Evaluation, Fronts
-from fouriertree.search.hybrid.products import product_candidates
+from fouriertree.search.hybrid.logarithms import LogProblem
+from fouriertree.search.hybrid.products import product_candidates, shapes
 from fouriertree.space import EmpiricalSpace
 
 rng = np.random.default_rng(0)
@@ -67,17 +68,17 @@ def test_only_allowed_functions_are_written():
 
 def problem_of(target):
     context = context_of(target)
-    rows = context.data.screening[: products.ROWS]
-    V, y = context.data.X[rows].T, context.data.y[rows]
-    return products._Problem(V, y, np.ones(len(y)), context.vocabulary)
+    problem = LogProblem.of(context)
+    assert problem is not None
+    return problem
 
 
 def test_losses_by_matrix_products_are_those_of_least_squares():
     problem = problem_of(LAWS["exp"])
-    shapes = np.random.default_rng(0).normal(size=(3, products.ROWS))
+    shapes = np.random.default_rng(0).normal(size=(3, logarithms.ROWS))
     terms, offsets = np.array([0, 5, 20]), np.array([0.0, 0.3, -0.2])
     losses = problem._losses(terms, offsets, shapes)
-    z, slope, w = problem._logarithm(terms, offsets)
+    z, slope, w = problem.logarithm(terms, offsets)
     for i in range(3):
         for j in range(3):
             columns = [*problem.linear, shapes[j], *([slope[i]] if terms[i] else [])]
@@ -89,8 +90,10 @@ def test_losses_by_matrix_products_are_those_of_least_squares():
 def test_exponents_are_fitted_where_only_some_are_right_at_first():
     problem = problem_of(LAWS["exp"])
     with np.errstate(all="ignore"):
-        best = problem._optimized(problem._first_pairs(0), 0).best(1, 1)
-    powers = best.powers[0] / np.abs(best.powers).max()
+        shape = shapes(problem.logs)[0]
+        best = problem.optimized(problem.first_pairs(shape), shape).best(1, 1)
+    powers = best.parameters[0, :-1]
+    powers = powers / np.abs(powers).max()
     variables = context_of(LAWS["exp"]).data.features
     expected = np.array([-0.25, 1.0, 1.0, 0.5])[variables]
     np.testing.assert_allclose(np.abs(powers), np.abs(expected), atol=1e-6)

@@ -230,7 +230,7 @@ class _Problem:
             np.isfinite(z).all() and np.isfinite(scale).all()
         ):
             return None
-        used, coefficients = _pruned(self.U, z, scale)
+        used, coefficients = pruned(self.U, z, scale)
         v, variables = self.vocabulary, self.variables
         try:
             inner = weighted_sum(v, coefficients, [self.inner[i] for i in used])
@@ -248,7 +248,7 @@ def _unit_rows(A: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     return np.where(good[:, None, None], A, 0.0), good
 
 
-def _pruned(U: Floats, z: Floats, scale: Floats) -> tuple[list[int], list[float]]:
+def pruned(U: Floats, z: Floats, scale: Floats) -> tuple[list[int], list[float]]:
     """Terms and coefficients of z ≈ Σ c·u with errors times `scale`, without terms that lengthen the description."""
     used, n = list(range(len(U))), len(z)
     length2 = float(np.sum(np.square(scale * z)))

@@ -41,6 +41,7 @@ from fouriertree.search.hybrid.tasks import (
     Guesses,
     Job,
     Linear,
+    LogSum,
     Outcome,
     Parents,
     Polynomial,
@@ -324,7 +325,7 @@ def _first(state: HybridState) -> HybridState:
         replace(state, stage=CONTINUE), chosen, lambda branch: SPECS[branch.dictionary].first_steps
     )
     if COMPOSITIONS not in state.context.options.without:
-        state = started(state, [*map(Composition, COMPOSED), ProductComposition()])
+        state = started(state, [LogSum(), ProductComposition(), *map(Composition, COMPOSED)])
     return replace(state, branches=(*state.branches, *map(BranchState, _allowed(state.context, late))))
 
 

@@ -15,6 +15,7 @@ from fouriertree.search.hybrid.beam import Beam, expand
 from fouriertree.search.hybrid.compositions import composition_candidates
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import Evaluation, Fronts, evaluate
+from fouriertree.search.hybrid.log_sums import log_sum_candidates
 from fouriertree.search.hybrid.products import product_candidates
 from fouriertree.search.hybrid.reductions import Reduction, Slopes, reduced_problem, single_index, slopes_of
 from fouriertree.search.hybrid.transformed import Branch
@@ -98,6 +99,14 @@ class ProductComposition:
 
     def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
         return Outcome(product_candidates(context, fronts))
+
+
+@dataclass(frozen=True)
+class LogSum:
+    """Powers of sums, times products of powers, plus a product of powers, behind a logarithm."""
+
+    def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
+        return Outcome(log_sum_candidates(context, fronts))
 
 
 @dataclass(frozen=True)
