@@ -122,15 +122,15 @@ def test_dividing_and_merging_loses_no_start(seed, n_starts, n):
     first, rest = whole.divided(n)
     assert listed(first.starts) == listed(whole.starts)[:n]
     assert listed(rest.starts) == listed(whole.starts)[n:]
-    assert same(first.merged(rest), whole)
-    assert same(rest.merged(first), whole)
+    assert same(first.merged(rest, rest), whole)
+    assert same(rest.merged(first, first), whole)
 
 
 @settings(max_examples=50, deadline=None)
 @given(seed=seeds)
 def test_a_merged_beam_has_the_best_of_both(seed):
     one, other = drawn_beam(seed, 10), drawn_beam(seed + 1, 10)
-    both = one.merged(other)
+    both = one.merged(other, other)
     known = {
         form: min(
             loss
@@ -154,9 +154,18 @@ def test_a_merged_beam_has_the_best_of_both(seed):
 def test_a_merged_beam_keeps_the_best_starts(monkeypatch):
     monkeypatch.setattr(beams, "MAX_STARTS", 5)
     one, other = drawn_beam(1, 20), drawn_beam(2, 20)
-    both = one.merged(other)
+    both = one.merged(other, other)
     monkeypatch.setattr(beams, "MAX_STARTS", MAX_STARTS)
-    assert listed(both.starts) == listed(one.merged(other).starts)[:5]
+    assert listed(both.starts) == listed(one.merged(other, other).starts)[:5]
+
+
+def test_what_two_tasks_have_found_is_a_start_once():
+    known, given = drawn_beam(1, 10), drawn_beam(2, 0)
+    assert listed(known.merged(known, given).starts) == listed(known.starts)
+    rest = known.divided(4)[1]
+    # The first four are in the beam of another task.
+    assert listed(rest.merged(known, given).starts) == listed(rest.starts)
+    assert listed(rest.merged(known, known).starts) == listed(known.starts)
 
 
 # Expansion --------------------------------------------------------------------------------------------------

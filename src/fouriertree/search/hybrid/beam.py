@@ -119,8 +119,13 @@ class Beam:
         first, rest = self.starts.take(slice(n)), self.starts.take(slice(n, None))
         return replace(self, starts=first), replace(self, starts=rest)
 
-    def merged(self, other: Beam) -> Beam:
-        """Both beams as one."""
+    def merged(self, other: Beam, given: Beam) -> Beam:
+        """This beam and `other`, which a task has made of `given`, as one.
+
+        What the task has found, and another one meanwhile, is not a start twice.
+        """
+        twice = np.isin(other.starts.forms, self.started) & ~np.isin(other.starts.forms, given.starts.forms)
+        other = replace(other, starts=other.starts.take(~twice))
         forms = np.union1d(self.forms, other.forms)
         losses = np.full(len(forms), np.inf)
         for beam in (self, other):

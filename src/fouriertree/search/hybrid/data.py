@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain
@@ -29,19 +29,14 @@ from fouriertree.expr.opcodes import (
 )  # fmt: skip
 from fouriertree.model import addends
 from fouriertree.problems import Problem
+from fouriertree.search.hybrid.feature_selection import canonical_order, useful_features
 
 Floats = NDArray[np.float64]
 #: features, target and weights of some rows
 Rows = tuple[Floats, Floats, Floats]
 
-#: features that are used, where there are more: those that a forest of random trees finds most useful
-MAX_FEATURES = 12
 #: rows that candidates are fitted to, and rows that they are screened on
 FIT_ROWS, SCREENING_ROWS = 1500, 300
-#: rows and trees of that forest, and features per split: so few that a wide table takes less than a second
-FOREST_ROWS, MAX_TREES, MIN_TREES, SPLIT_FEATURES = 2000, 60, 20, 40
-#: features of that forest, where there are more: the most correlated ones
-FOREST_FEATURES = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,50 +200,3 @@ def root_mean_squares(part: Floats) -> Floats:
     largest[largest == 0.0] = 1.0
     sizes: Floats = largest * np.sqrt(np.mean(np.square(part / largest), axis=0))
     return np.where(sizes == 0.0, 1.0, sizes)
-
-
-def canonical_order(part: Floats) -> NDArray[np.intp]:
-    """An order that depends on the values of the features only: by their quantiles."""
-    quantiles = np.quantile(part, [0.5, 0.1, 0.9, 0.25, 0.75], axis=0)
-    return np.lexsort(np.round(quantiles, 9)[::-1])
-
-
-def useful_features(X: Floats, y: Floats, weights: Floats, rng: np.random.Generator) -> NDArray[np.intp]:
-    """The features that vary, and of many those that a forest of random trees splits on most."""
-    varying = np.flatnonzero((X.max(axis=0) > X.min(axis=0)) & np.isfinite(X).all(axis=0))
-    if len(varying) <= MAX_FEATURES:
-        return varying if len(varying) else np.zeros(0, np.intp)
-    from sklearn.ensemble import ExtraTreesRegressor
-
-    rows = rng.permutation(len(y))[:FOREST_ROWS]
-    ranks = np.argsort(np.argsort(y[rows])) / len(rows)
-    # Trees draw features by number; in the canonical order, the choice does not depend on the given one.
-    standard = (X[rows] - X[rows].mean(axis=0)) / (X[rows].std(axis=0) + 1e-300)
-    ordered = varying[canonical_order(standard[:, varying])]
-    if len(ordered) > FOREST_FEATURES:
-        ordered = ordered[most_correlated(standard[:, ordered], (ranks, y[rows]), FOREST_FEATURES)]
-    n = len(ordered)
-    trees = min(MAX_TREES, max(MIN_TREES, MAX_TREES * SPLIT_FEATURES // n))
-    importance = np.zeros(n)
-    for target in (ranks, y[rows]):
-        forest = ExtraTreesRegressor(
-            trees, max_features=min(0.5, SPLIT_FEATURES / n), min_samples_leaf=3, random_state=0
-        )
-        importance += forest.fit(standard[:, ordered], target, weights[rows]).feature_importances_
-    return np.sort(ordered[np.argsort(-importance, kind="stable")[:MAX_FEATURES]])
-
-
-def most_correlated(standard: Floats, targets: Sequence[Floats], count: int) -> NDArray[np.intp]:
-    """The features which, or whose squares, are most correlated with one of the targets, in the order they have.
-
-    Of thousands of features, a tree would hardly ever split on the right one.
-    """
-    best = np.zeros(standard.shape[1])
-    squares = np.square(standard)
-    for columns in (standard, squares - squares.mean(axis=0)):
-        lengths = np.linalg.norm(columns, axis=0) + 1e-300
-        for target in targets:
-            best = np.maximum(
-                best, np.abs((target - target.mean()) @ columns) / lengths / (target.std() + 1e-300)
-            )
-    return np.sort(np.argsort(-best, kind="stable")[:count])

@@ -161,7 +161,7 @@ def merged(state: HybridState, outcome: Outcome) -> HybridState:
     evaluation, task = outcome.evaluation, state.jobs[0].task
     state = replace(state, jobs=state.jobs[1:], pending=evaluation.found, cost=state.cost + evaluation.cost)
     if isinstance(task, Expand):
-        return _with_beam(state, task.number, outcome)
+        return _with_beam(state, task, outcome)
     if isinstance(task, Surrogate):
         return _with_surrogate(state, task, outcome)
     if isinstance(task, SingleIndex) and outcome.reduction is not None:
@@ -169,10 +169,11 @@ def merged(state: HybridState, outcome: Outcome) -> HybridState:
     return state
 
 
-def _with_beam(state: HybridState, number: int, outcome: Outcome) -> HybridState:
+def _with_beam(state: HybridState, task: Expand, outcome: Outcome) -> HybridState:
+    number = task.number
     known, beam = state.branches[number], outcome.beam
-    if beam is not None and known.beam is not None:
-        beam = known.beam.merged(beam)
+    if beam is not None and known.beam is not None and task.beam is not None:
+        beam = known.beam.merged(beam, task.beam)
     best = min(known.best, outcome.evaluation.best)
     branch = replace(known, beam=beam, best=best, waiting=known.waiting - 1, undefined=beam is None)
     return _with_branch(state, number, branch)
