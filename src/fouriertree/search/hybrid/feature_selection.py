@@ -107,10 +107,10 @@ def pursued(V: Floats, y: Floats, weights: Floats) -> Indices:
 def _functions(V: Floats) -> tuple[Indices, Singles]:
     """Functions of every feature of V (n_features, n_rows), of mean square 1, and the numbers of the features."""
     with np.errstate(all="ignore"):
+        V = V / np.abs(V).max(axis=1, keepdims=True)
         low, spread = V.min(axis=1, keepdims=True), np.ptp(V, axis=1)[:, None]
-        size = np.abs(V).max(axis=1, keepdims=True)
         positive = np.where(low > 0.0, V, np.nan)
-        waves = [wave(k * V / size) for k in WAVES for wave in (np.sin, np.cos)]
+        waves = [wave(k * V) for k in WAVES for wave in (np.sin, np.cos)]
         growth = [np.exp(k * (V - low) / spread) for k in GROWTH]
         made = [V, V**2, 1.0 / positive, np.sqrt(positive), np.log(positive), *waves, *growth]
         values = np.concatenate(made)

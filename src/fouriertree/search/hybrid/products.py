@@ -42,8 +42,10 @@ PAIR_EXPONENTS = (1.0, -1.0)
 LARGEST_POWER = 4.0
 #: largest exponent to which fitted exponents are scaled before they are rounded to halves: their scale is not known yet
 LARGEST = (1.0, 0.5, 2.0, -1.0, -0.5, -2.0)
-#: further terms, and products for each of them, for which all functions are tried, and steps of their offsets
-FINAL, FINAL_STEPS = (12, 6), 8
+#: further terms, and products for each of them, for which all functions are tried
+FINAL = 12, 6
+#: steps of their constants and offsets, and the functions that are continued after the first ones
+FINAL_STEPS, FIRST_STEPS, CONTINUED = 8, 2, 30
 #: relative change of a constant for its slope
 DIFFERENCE = 1e-4
 #: compositions that are compared as sums for y, and that are written and fitted to all rows
@@ -184,25 +186,8 @@ class _Compositions:
 
     def _with_functions(self, pairs: Pairs) -> list[_Composition]:
         """Every function with constants from its grid, as sums for y."""
-        found: list[tuple[float, int, str, float, float]] = []
         U = self._products(pairs.parameters)
-        for i in range(len(pairs.terms)):
-            tried = [(name, a) for name, f in self._allowed() for a in _constants(name, f, U[i])]
-            names, constants = [name for name, _ in tried], np.array([a for _, a in tried])
-            terms, offsets = np.full(len(tried), pairs.terms[i]), np.full(len(tried), pairs.offsets[i])
-            losses, known = np.full(len(tried), np.inf), (offsets, constants)
-            for _ in range(FINAL_STEPS):
-                here = offsets, constants
-                fitted, offsets, constants = self._fitted(terms, *here, names, U[i])
-                better = fitted < losses
-                losses = np.where(better, fitted, losses)
-                known = (np.where(better, here[0], known[0]), np.where(better, here[1], known[1]))
-            lengths = self.problem.lengths(
-                losses, costs_of(pairs.parameters[i : i + 1]) + self.problem.term_costs[terms]
-            )
-            found += zip(
-                lengths.tolist(), [i] * len(tried), names, *(k.tolist() for k in known[::-1]), strict=True
-            )
+        found = [entry for i in range(len(pairs.terms)) for entry in self._fits_of(pairs, i, U[i])]
         found = sorted(entry for entry in found if np.isfinite(entry[0]))[:COMPARED]
         sums = [self._as_sum(pairs, U, *entry[1:]) for entry in found]
         best: dict[_Composition, float] = {}
@@ -211,6 +196,27 @@ class _Compositions:
             if np.isfinite(length) and all(same != known._replace(constant=0.0) for known in best):
                 best[composition] = length
         return list(best)[:WRITTEN]
+
+    def _fits_of(self, pairs: Pairs, i: int, u: Floats) -> list[tuple[float, int, str, float, float]]:
+        """Functions of one product with their description lengths, constants, and offsets of the further term."""
+        tried = [(name, a) for name, f in self._allowed() for a in _constants(name, f, u)]
+        names, constants = np.array([name for name, _ in tried]), np.array([a for _, a in tried])
+        offsets = np.full(len(tried), pairs.offsets[i])
+        losses, known = np.full(len(tried), np.inf), (offsets, constants)
+        for step in range(FINAL_STEPS):
+            here = offsets, constants
+            fitted, offsets, constants = self._fitted(int(pairs.terms[i]), *here, names, u)
+            better = fitted < losses
+            losses = np.where(better, fitted, losses)
+            known = (np.where(better, here[0], known[0]), np.where(better, here[1], known[1]))
+            if step == FIRST_STEPS - 1:
+                kept = np.argsort(losses, kind="stable")[:CONTINUED]
+                names, losses, offsets, constants = names[kept], losses[kept], offsets[kept], constants[kept]
+                known = known[0][kept], known[1][kept]
+        cost = costs_of(pairs.parameters[i : i + 1])[0] + self.problem.term_costs[pairs.terms[i]]
+        lengths = self.problem.lengths(losses, np.full(len(losses), cost))
+        numbers = (values.tolist() for values in (lengths, names, known[1], known[0]))
+        return [(length, i, name, a, offset) for length, name, a, offset in zip(*numbers, strict=True)]
 
     def _as_sum(
         self, pairs: Pairs, U: Floats, i: int, name: str, a: float, offset: float
@@ -247,10 +253,11 @@ class _Compositions:
 
     # Linear least squares -----------------------------------------------------------------------------------------
     def _fitted(
-        self, terms: Indices, offsets: Floats, constants: Floats, names: Sequence[str], u: Floats
+        self, term: int, offsets: Floats, constants: Floats, names: NDArray[np.str_], u: Floats
     ) -> tuple[Floats, Floats, Floats]:
         """Squared errors of y, to first order, better offsets and constants of functions of a·u, one per problem."""
         self.problem.n_compared += len(names)
+        terms = np.full(len(names), term)
         z, by_offset, w = self.problem.logarithm(terms, offsets)
         factors = (1.0, 1.0 + DIFFERENCE, 1.0 - DIFFERENCE)
         (logs, signs), (above, _), (below, _) = (
@@ -291,9 +298,11 @@ class _Compositions:
             return None
 
 
-def _logs(names: Sequence[str], arguments: Floats) -> tuple[Floats, Floats]:
+def _logs(names: NDArray[np.str_], arguments: Floats) -> tuple[Floats, Floats]:
     """log|f| and the sign of f, of one function for each row of arguments."""
-    values = np.array([FUNCTIONS[name].values(u) for name, u in zip(names, arguments, strict=True)])
+    values = np.empty_like(arguments)
+    for name in np.unique(names).tolist():
+        values[names == name] = FUNCTIONS[name].values(arguments[names == name])
     return np.log(np.maximum(np.abs(values), SMALLEST)), np.sign(values)
 
 
