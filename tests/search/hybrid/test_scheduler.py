@@ -146,10 +146,16 @@ def test_a_search_resumes_from_a_snapshot_of_every_stage(whole, noisy):
     for i in places.values():
         search = Hybrid(**OPTIONS)
         state = search.restore(noisy, 0, from_bytes(bytes_of(steps[i][0])))
-        expected = [event for _, events in steps[i:] for event in events]
-        events, again, reason = recorded(search, noisy, RunState(state, 0.0))
-        assert [event for event in events if not isinstance(event, Progress)] == expected
-        assert (bytes_of(again), reason) == (bytes_of(end), COMPLETE)
+        for _, expected in steps[i : i + 15]:
+            state, events = search.step(noisy, state, Budget())
+            assert list(map(plain, events)) == expected
+    i = len(steps) // 2
+    search = Hybrid(**OPTIONS)
+    state = search.restore(noisy, 0, from_bytes(bytes_of(steps[i][0])))
+    events, again, reason = recorded(search, noisy, RunState(state, 0.0))
+    expected = [event for _, events in steps[i:] for event in events]
+    assert [event for event in events if not isinstance(event, Progress)] == expected
+    assert (bytes_of(again), reason) == (bytes_of(end), COMPLETE)
 
 
 def test_a_snapshot_is_restored_to_the_same_state(whole, noisy, kinds):

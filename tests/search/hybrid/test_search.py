@@ -9,6 +9,7 @@ from fouriertree.search import Accepted, Budget, Hybrid, Reported, run
 from fouriertree.search.hybrid import tasks
 from fouriertree.search.hybrid.data import search_data
 from fouriertree.search.hybrid.dictionary import SPECS
+from fouriertree.search.hybrid.evaluation import Evaluation
 from fouriertree.search.hybrid.scheduler import PARTS
 from fouriertree.search.hybrid.search import LAW
 
@@ -302,10 +303,9 @@ def test_of_noisy_data_the_short_law_is_chosen(law, longest):
 # Parts ------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_that_is_left_out_is_not_used(part, monkeypatch):
-    composed, candidates = [], tasks.composition_candidates
-    monkeypatch.setattr(
-        tasks, "composition_candidates", lambda *about: composed.append(about) or candidates(*about)
-    )
+    composed = []
+    for name in ("composition_candidates", "product_candidates", "log_sum_candidates"):
+        monkeypatch.setattr(tasks, name, lambda *about: composed.append(about) or Evaluation())
     X = np.random.default_rng(0).uniform(1.0, 3.0, (60, 3))
     noise = np.random.default_rng(1).normal(0.0, 0.01, 60)
     y = X[:, 0] / X[:, 1] + np.sin(X[:, 2]) + 0.1 * X[:, 0] ** 3 + noise
