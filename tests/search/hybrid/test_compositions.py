@@ -10,6 +10,7 @@ from fouriertree.problems import Problem
 from fouriertree.search.hybrid import Hybrid, compositions
 from fouriertree.search.hybrid.compositions import KINDS, composition_candidates
 from fouriertree.search.hybrid.evaluation import Evaluation, Fronts
+from fouriertree.search.hybrid.reductions import Reduction
 from fouriertree.search.hybrid.transforms import transform_named
 from fouriertree.space import EmpiricalSpace
 
@@ -40,9 +41,10 @@ def context_of(target, table=X):
     return Hybrid().init(problem, 0)[0].context
 
 
-def candidates(target, transform, table=X):
+def candidates(target, transform, table=X, reduced=lambda variables: Reduction(variables)):
+    context = context_of(target, table)
     with np.errstate(all="ignore"):
-        return composition_candidates(context_of(target, table), transform, Fronts())
+        return composition_candidates(context, reduced(context.data.variables), transform, Fronts())
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -75,7 +77,8 @@ def test_losses_to_first_order_are_those_of_least_squares():
     V, target, weights = context.data.X[:60].T, context.data.y[:60], context.data.weights[:60]
     if (target < 0.0).any():
         V, target, weights = V[:, target > 0.0], target[target > 0.0], weights[target > 0.0]
-    problem = compositions._Problem(V, target, weights, transform_named("1/t"), context.vocabulary, "1/t")
+    given = context.data.variables, V, target, weights
+    problem = compositions._Problem(*given, transform_named("1/t"), context.vocabulary, "1/t")
     with np.errstate(all="ignore"):
         losses = problem._losses(problem.P[:5])
     for i in range(5):
@@ -87,6 +90,18 @@ def test_losses_to_first_order_are_those_of_least_squares():
             A, b = np.array(columns).T, scale / t
             slow = float(np.sum(np.square(b - A @ np.linalg.lstsq(A, b, rcond=None)[0])))
             assert losses[i, j] == pytest.approx(slow, rel=1e-3, abs=1e-9 * float(b @ b))
+
+
+def test_a_composition_of_a_reduced_problem_is_found():
+    # Of x·y and z, times y²: in three variables, the square of a product is no term of the sum.
+    law = y**2 / (0.4 * (x * y) ** 2 + 0.9 * z + 0.5)
+    order = context_of(law).data.features.tolist()
+
+    def reduced(variables):
+        a, b, c = (variables[order.index(j)] for j in range(3))
+        return Reduction((a * b, c), ((b, 2.0),))
+
+    assert candidates(law, "1/t", reduced=reduced).has_law
 
 
 def test_a_fit_finds_a_composition():

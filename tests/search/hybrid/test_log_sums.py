@@ -9,6 +9,7 @@ from fouriertree.problems import Problem
 from fouriertree.search.hybrid import Hybrid
 from fouriertree.search.hybrid.evaluation import Evaluation, Fronts
 from fouriertree.search.hybrid.log_sums import SumShape, log_sum_candidates
+from fouriertree.search.hybrid.reductions import Reduction
 from fouriertree.space import EmpiricalSpace
 
 X = np.random.default_rng(0).uniform(0.5, 4.0, (300, 4))
@@ -26,7 +27,7 @@ def candidates(target, table=X, operators=None):
     grammar = Grammar(operators or PrimitiveSet.default(), table.shape[1])
     context = Hybrid().init(Problem(EmpiricalSpace(table, target), grammar), 0)[0].context
     with np.errstate(all="ignore"):
-        return log_sum_candidates(context, Fronts())
+        return log_sum_candidates(context, Reduction(context.data.variables), Fronts())
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -11,6 +11,7 @@ from fouriertree.search.hybrid import Hybrid, logarithms
 from fouriertree.search.hybrid.evaluation import Evaluation, Fronts
 from fouriertree.search.hybrid.logarithms import LogProblem
 from fouriertree.search.hybrid.products import product_candidates, shapes
+from fouriertree.search.hybrid.reductions import Reduction
 from fouriertree.space import EmpiricalSpace
 
 rng = np.random.default_rng(0)
@@ -35,7 +36,8 @@ def context_of(target, table=X, operators=None):
 
 def candidates(target, table=X, operators=None):
     with np.errstate(all="ignore"):
-        return product_candidates(context_of(target, table, operators), Fronts())
+        context = context_of(target, table, operators)
+        return product_candidates(context, Reduction(context.data.variables), Fronts())
 
 
 @pytest.mark.parametrize("function", LAWS)
@@ -68,7 +70,7 @@ def test_only_allowed_functions_are_written():
 
 def problem_of(target):
     context = context_of(target)
-    problem = LogProblem.of(context)
+    problem = LogProblem.of(context, Reduction(context.data.variables))
     assert problem is not None
     return problem
 

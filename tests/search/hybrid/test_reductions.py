@@ -23,6 +23,7 @@ from fouriertree.search.hybrid.reductions import (
     reduced_problem,
     signed_error,
     single_index,
+    with_inverse,
 )
 from fouriertree.search.hybrid.scheduler import QUICK, REDUCE, HybridState, merged, refilled
 from fouriertree.search.hybrid.tasks import perform
@@ -262,3 +263,20 @@ def test_the_signed_error_has_no_unit_and_is_one_for_the_best_constant(seed, uni
     middle = 0.3 * np.median(np.abs(y))
     constant = middle * np.sinh(np.mean(np.arcsinh(y / middle)))
     assert signed_error(y, np.full(60, constant)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("law", "first"), [("x0*x1/x2", "x0*x1/x2"), ("x2/(x0*x1)", "x0*x1/x2")])
+def test_of_a_product_and_its_reciprocal_the_one_with_more_positive_exponents_comes_first(law, first):
+    given, X = problem_of("x0 + x1 + x2")
+    data = data_of(X, given.t)
+    both = with_inverse(data, Reduction((parse(law),)), V)
+    assert len(both) == 2
+    np.testing.assert_allclose(both[0].variables[0].evaluate(X), parse(first).evaluate(X))
+    np.testing.assert_allclose(both[1].variables[0].evaluate(X), 1.0 / parse(first).evaluate(X))
+
+
+@pytest.mark.parametrize("variable", ["x0", "x0 + 2*x1"])
+def test_a_feature_and_a_sum_have_no_reciprocal_of_their_own(variable):
+    given, X = problem_of("x0 + x1")
+    reduction = Reduction((parse(variable),))
+    assert with_inverse(data_of(X, given.t), reduction, V) == (reduction,)

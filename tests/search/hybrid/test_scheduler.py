@@ -10,31 +10,39 @@ import psutil
 import pytest
 
 from fouriertree import EmpiricalSpace, Grammar, PrimitiveSet, Problem
+from fouriertree.criteria.archive import Candidate, CandidateArchive
 from fouriertree.expr import Expression
+from fouriertree.expr.vocabulary import ONE
 from fouriertree.runs.snapshots import from_bytes, to_bytes
 from fouriertree.search import Budget, Hybrid, Progress, RunState, run
 from fouriertree.search.executors import ProcessPool
 from fouriertree.search.hybrid import search as searches
-from fouriertree.search.hybrid.beam import Beam
+from fouriertree.search.hybrid.beam import Beam, Starts
 from fouriertree.search.hybrid.evaluation import Cost, FittedCandidate, Fronts
 from fouriertree.search.hybrid.reductions import Reduction
 from fouriertree.search.hybrid.scheduler import (
     COMPLETE,
     CONTINUE,
+    GAP,
     INDEX,
     MIN_BRANCHES,
     QUICK,
     REDUCE,
     START,
     WINDOW,
+    BranchState,
     _next_branch,
+    _parts_of_best,
     branches_of,
     refilled,
 )
 from fouriertree.search.hybrid.search import LAW, RECORDS, from_plain, to_plain
 from fouriertree.search.hybrid.tasks import Outcome, perform
-from fouriertree.search.hybrid.transformed import Sum
+from fouriertree.search.hybrid.transformed import Branch, Sum
+from fouriertree.search.hybrid.transforms import TRANSFORMS
 
+#: rows of the training set
+N_ROWS = 30
 #: small dictionaries and few rounds, so that all stages take a second
 OPTIONS = {"max_dictionary": 40, "rounds": 2, "max_terms": 2}
 
@@ -317,20 +325,36 @@ def test_a_law_at_any_place_ends_the_search_there(noisy, whole, monkeypatch):
 
 
 # What comes next --------------------------------------------------------------------------------------------
-def test_the_better_half_of_the_branches_is_continued_those_first_that_have_been_continued_least(whole):
+def test_the_better_half_of_the_branches_is_continued_and_those_with_long_descriptions_more_seldom(whole):
     steps, _ = whole
     checked = 0
     for state, _ in steps:
-        if state.stage != CONTINUE or (number := _next_branch(state.branches)) is None:
+        if state.stage != CONTINUE or (number := _next_branch(state.branches, N_ROWS)) is None:
             continue
         alive = [i for i, branch in enumerate(state.branches) if not branch.exhausted]
         better = sorted(alive, key=lambda i: state.branches[i].best)[: max(MIN_BRANCHES, len(alive) // 2)]
         possible = [i for i in better if state.branches[i].has_starts]
         assert number in possible
-        least = min(state.branches[i].continued for i in possible)
+        shorter = [i for i in possible if state.branches[i].best <= state.branches[number].best]
+        least = min(state.branches[i].continued for i in shorter)
         assert state.branches[number].continued == least
         checked += 1
     assert checked
+
+
+def test_a_branch_with_a_description_that_is_longer_by_a_gap_has_half_of_the_tasks():
+    x = (Expression.variable(0),)
+    beam = Beam(Starts.pack([(0.0, Sum(x))]), *(np.zeros(0, kind) for kind in (np.uint64, float, np.uint64)))
+    names = [t.name for t in TRANSFORMS[:3]]
+    bests = 0.0, GAP * N_ROWS, 100.0 * GAP * N_ROWS
+    branches = [
+        BranchState(Branch(Reduction(x), name, "powers"), beam, best)
+        for name, best in zip(names, bests, strict=True)
+    ]
+    for _ in range(130):
+        i = _next_branch(branches, N_ROWS)
+        branches[i] = replace(branches[i], continued=branches[i].continued + 1)
+    assert [branch.continued for branch in branches] == [80, 40, 10]
 
 
 def test_so_many_tasks_are_waiting_while_branches_are_continued(whole):
@@ -338,8 +362,9 @@ def test_so_many_tasks_are_waiting_while_branches_are_continued(whole):
     waiting = [len(refilled(state).jobs) for state, _ in steps if state.stage == CONTINUE]
     enough = [i for i, n in enumerate(waiting) if n >= WINDOW]
     assert enough == list(range(enough[0], enough[-1] + 1))
-    # A task of a branch and one of variation may come together.
-    assert max(waiting) <= WINDOW + 1
+    # Of the first steps, more may wait; then, a task of a branch and one of variation may come together.
+    first = next(i for i, n in enumerate(waiting) if n <= WINDOW + 1)
+    assert max(waiting[first:]) <= WINDOW + 1
 
 
 def test_a_task_knows_the_fronts_of_the_state_in_which_it_was_decided(whole):
@@ -360,6 +385,23 @@ def test_starts_of_waiting_tasks_are_not_in_the_beam_of_their_branch(whole):
             if beam is not None:
                 rest = state.branches[job.task.number].beam
                 assert not {*beam.starts.forms.tolist()} & {*rest.starts.forms.tolist()}
+
+
+def test_parts_of_the_best_sums_are_starts_once(whole):
+    x, y = Expression.variable(0), Expression.variable(1)
+    sums = [{x, y}, {x, y, x * y, ONE}, {x * x, x / y, y / x}]
+    archive = CandidateArchive()
+    for k, terms in enumerate(sums, 1):
+        archive = archive.added(10 * k, 0.1 / k, Candidate((1.0,) * len(terms), tuple(terms)))
+    state = replace(whole[0][-1][0], training=archive)
+    beam = Beam(Starts.pack([]), *(np.zeros(0, kind) for kind in (np.uint64, float, np.uint64)))
+    seen = 0
+    while (found := _parts_of_best(state, beam))[0]:
+        ([part], beam), seen = found, seen + 1
+        assert any(set(part) < whole_sum for whole_sum in sums)
+        assert len(beam.started) == seen
+    # Without one term and without two: x, y; three times two, of which one is known, and x·y; three times two and one.
+    assert seen == 2 + (3 + 1) + (3 + 3)
 
 
 def test_every_reduction_has_branches_of_every_transform():

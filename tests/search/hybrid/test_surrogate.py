@@ -64,9 +64,9 @@ def test_the_gradient_of_the_evidence_is_that_of_finite_differences(seed, d):
 def test_the_gradient_of_a_surrogate_is_that_of_finite_differences(seed, d):
     rng = np.random.default_rng(seed)
     centres, alpha, parameters = drawn(seed, 8, d)
-    spread = rng.uniform(0.1, 10.0, d)
+    spread, centre, none = rng.uniform(0.1, 10.0, d), rng.standard_normal(d), np.zeros(d, bool)
     surrogate = Surrogate(
-        centres, alpha, np.exp(parameters[:d]), 1.3, 0.1, rng.standard_normal(d), spread, mean=2.0, scale=5.0
+        centres, alpha, np.exp(parameters[:d]), 1.3, 0.1, none, centre, spread, mean=2.0, scale=5.0
     )
     for point in rng.standard_normal((3, d)) * spread:
         _, gradient = surrogate.values_and_gradient(point[None])
@@ -82,6 +82,28 @@ def test_the_gradient_of_a_surrogate_is_that_of_finite_differences(seed, d):
         np.testing.assert_allclose(gradient[:, 0] * spread, np.ravel(slow) * spread, rtol=1e-5, atol=1e-7)
 
 
+def test_the_slopes_by_a_logged_input_are_those_by_its_logarithm():
+    centres, alpha, parameters = drawn(0, 8, 2)
+    given = centres, alpha, np.exp(parameters[:2]), 1.3, 0.1
+    units = np.array([0.2, -1.0]), np.array([0.7, 2.0]), 2.0, 5.0
+    of_logarithms = Surrogate(*given, np.array([True, False]), *units)
+    of_inputs = Surrogate(*given, np.array([False, False]), *units)
+    Z = np.random.default_rng(1).uniform(0.5, 3.0, (6, 2))
+    for found, expected in zip(
+        of_logarithms.values_and_gradient(Z),
+        of_inputs.values_and_gradient(np.column_stack([np.log(Z[:, 0]), Z[:, 1]])),
+        strict=True,
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_of_a_power_the_logarithm_is_an_input_and_of_a_wave_the_variable_itself():
+    rng = np.random.default_rng(5)
+    Z = rng.uniform(0.5, 6.0, (500, 2))
+    t = 2.0 * np.log(Z[:, 0]) + np.cos(4.0 * Z[:, 1]) + 0.03 * rng.standard_normal(500)
+    assert fit_surrogate(Z, t, rng).logged.tolist() == [True, False]
+
+
 def test_a_smooth_function_and_its_gradient_are_recovered_between_the_rows(fitted):
     Z = np.random.default_rng(1).uniform(-1.8, 1.8, (400, 2))
     values, gradient = fitted.values_and_gradient(Z)
@@ -94,7 +116,7 @@ def test_a_smooth_function_and_its_gradient_are_recovered_between_the_rows(fitte
 def test_units_do_not_matter(fitted):
     rng = np.random.default_rng(0)
     Z = rng.uniform(-2, 2, (250, 2))
-    units, shift = np.array([1e-3, 37.5]), np.array([5.0, -100.0])
+    units, shift = np.array([1e-3, 37.5]), np.array([5e-4, -30.0])
     other = fit_surrogate(Z * units + shift, 1e6 * smooth(Z) - 7.0, rng)
     point = np.array([[0.3, -0.8], [1.2, 0.1]])
     values, gradient = fitted.values_and_gradient(point)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from fouriertree.criteria.archive import pareto_front
 from fouriertree.engine.screen import first_of_each
+from fouriertree.expr import Expression
 from fouriertree.expr.programs import ranges
 from fouriertree.expr.vocabulary import ONE
 from fouriertree.projection.batches import SumBatch, joined_programs
@@ -143,16 +144,17 @@ class Expansion:
 
 
 def expand(
-    context: SearchContext, branch: Branch, beam: Beam | None, steps: int, fronts: Fronts
-) -> Expansion:
-    """Expand the most promising starts of a beam, or of a new one; a certain law is the end."""
+    context: SearchContext, branch: Branch, beam: Beam | None, steps: int, fronts: Fronts,
+    others: Sequence[Sequence[Expression]] = (),
+) -> Expansion:  # fmt: skip
+    """Expand other sums, and the most promising starts of a beam, or of a new one; a certain law is the end."""
     problem = transformed_problem(context, branch)
     if problem is None:
         return Expansion(None, Evaluation())
     # The arrays are shared with other tasks, the cost is not.
     problem = copy(problem)
     problem.cost = Cost()
-    frontier = _Frontier(problem, beam)
+    frontier = _Frontier(problem, beam, others)
     total = Evaluation()
     for _ in range(steps):
         if not frontier.starts:
@@ -168,7 +170,9 @@ def expand(
 class _Frontier:
     """A beam while it is being expanded."""
 
-    def __init__(self, problem: TransformedProblem, beam: Beam | None) -> None:
+    def __init__(
+        self, problem: TransformedProblem, beam: Beam | None, others: Sequence[Sequence[Expression]]
+    ) -> None:
         self.problem = problem
         self.starts: list[tuple[float, int, Sum]] = []
         self._count = 0
@@ -182,6 +186,8 @@ class _Frontier:
             ranks = beam.starts.ranks.tolist()
             self.starts = [(rank, i, beam.starts.sum(i)) for i, rank in enumerate(ranks)]
             self._count = len(self.starts)
+        for start in problem.fitted(others, SHORT):
+            self._push(start, -np.inf)
 
     def _begin(self) -> None:
         self._push(Sum(), -np.inf)

@@ -22,7 +22,14 @@ from fouriertree.projection.variable import residuals_of
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import EXACT, Cost, Evaluation, Fronts, evaluate
 from fouriertree.search.hybrid.functions import Powers, power_values, products_of_powers
-from fouriertree.search.hybrid.transforms import IDENTITY, Transform, transform_named, weighted_sum
+from fouriertree.search.hybrid.reductions import Reduction, reduced_problem
+from fouriertree.search.hybrid.transforms import (
+    IDENTITY,
+    Transform,
+    terms_for_target,
+    transform_named,
+    weighted_sum,
+)
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -63,11 +70,12 @@ GRID_OF_BOTH_SIGNS = (-2.5, -1.5, -1.0, -0.6, -0.35, -0.2, 0.0, 0.2, 0.35, 0.6, 
 TERM_COMPLEXITY = 4.0
 
 
-def composition_candidates(context: SearchContext, kind: str, fronts: Fronts) -> Evaluation:
-    """Compositions of one of the KINDS."""
-    v, data = context.vocabulary, context.data
-    rows = data.screening[:ROWS]
-    V, y, weights = data.X[rows].T, data.y[rows], data.weights[rows]
+def composition_candidates(
+    context: SearchContext, reduction: Reduction, kind: str, fronts: Fronts
+) -> Evaluation:
+    """Compositions of one of the KINDS for a reduced problem."""
+    v, given = context.vocabulary, reduced_problem(context.data, reduction, context.data.screening[:ROWS])
+    V, y, weights = given.V, given.t, given.weights
     sign = 1.0 if (y > 0.0).all() or kind not in TRANSFORMS else -1.0 if (y < 0.0).all() else 0.0
     if not (FEWEST <= len(V) <= MOST and v.complete and sign):
         return Evaluation()
@@ -76,11 +84,20 @@ def composition_candidates(context: SearchContext, kind: str, fronts: Fronts) ->
     models: dict[tuple[Expression, ...] | None, None] = {}
     n_compared = 0
     for transform in filter(lambda t: t.allowed(v), _transforms(kind)):
-        problem = _Problem(V, sign * y, weights, transform, v, kind)
+        problem = _Problem(reduction.variables, V, sign * y, weights, transform, v, kind)
         models |= dict.fromkeys(problem.written(*best) for best in problem.best_pairs())
         n_compared += len(problem.P) * (1 + len(problem.M))
-    found = [model for model in models if model is not None]
+    found = [whole for model in models if (whole := for_target(v, reduction, model))]
     return Evaluation(cost=Cost(n_compared, n_compared)) + evaluate(context, found, fronts)
+
+
+def for_target(
+    v: Vocabulary, reduction: Reduction, model: tuple[Expression, ...] | None
+) -> tuple[Expression, ...] | None:
+    """The terms of y for terms of a reduced problem; None where the operators do not suffice."""
+    if model is None:
+        return None
+    return terms_for_target(v, reduction, IDENTITY, (1.0,) * len(model), model, -1)
 
 
 def _transforms(kind: str) -> Iterator[Transform]:
@@ -114,10 +131,11 @@ class _Problem:
     """Variables V (d, n), a positive target y (n,) with weights, and the products of powers that are compared."""
 
     def __init__(
-        self, V: Floats, y: Floats, weights: Floats, transform: Transform, v: Vocabulary, kind: str
-    ) -> None:
+        self, variables: tuple[Expression, ...], V: Floats, y: Floats, weights: Floats, transform: Transform,
+        v: Vocabulary, kind: str,
+    ) -> None:  # fmt: skip
         self.y, self.roots, self.transform, self.vocabulary = y, np.sqrt(weights), transform, v
-        self.variables = tuple(Expression.variable(i) for i in range(len(V)))
+        self.variables = variables
         scaled = kind in SCALED
         self.is_positive, self.n_refined = kind in TRANSFORMS, SCALED_REFINED if scaled else REFINED
         most = SCALED_FACTORS if scaled else MAX_FACTORS

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
 from fouriertree.expr.vocabulary import ONE, NotAllowedError
-from fouriertree.search.hybrid.compositions import pruned
+from fouriertree.search.hybrid.compositions import for_target, pruned
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import Cost, Evaluation, Fronts, evaluate
 from fouriertree.search.hybrid.logarithms import LogProblem, Pairs
+from fouriertree.search.hybrid.reductions import Reduction
 from fouriertree.search.hybrid.transforms import weighted_sum
 
 Floats = NDArray[np.float64]
@@ -50,18 +51,18 @@ class SumShape:
         return np.log(sums), self.terms / sums[:, None]
 
 
-def log_sum_candidates(context: SearchContext, fronts: Fronts) -> Evaluation:
-    """Powers of sums, times products of powers, plus a product of powers."""
-    problem = LogProblem.of(context)
+def log_sum_candidates(context: SearchContext, reduction: Reduction, fronts: Fronts) -> Evaluation:
+    """Powers of sums, times products of powers, plus a product of powers, for a reduced problem."""
+    problem = LogProblem.of(context, reduction)
     if problem is None:
         return Evaluation()
     shape = SumShape(problem.V)
     fitted = problem.optimized(problem.first_pairs(shape), shape).best(FINAL, 1)
     chosen = [fitted.take(np.array([i])) for i in range(len(fitted.terms))]
-    models = dict.fromkeys(chain.from_iterable(_written(problem, shape, pair) for pair in chosen))
-    return Evaluation(cost=Cost(problem.n_compared, problem.n_compared)) + evaluate(
-        context, list(models), fronts
-    )
+    written = dict.fromkeys(chain.from_iterable(_written(problem, shape, pair) for pair in chosen))
+    models = [whole for model in written if (whole := for_target(problem.vocabulary, reduction, model))]
+    cost = Cost(problem.n_compared, problem.n_compared)
+    return Evaluation(cost=cost) + evaluate(context, models, fronts)
 
 
 def _written(problem: LogProblem, shape: SumShape, pair: Pairs) -> list[tuple[Expression, ...]]:

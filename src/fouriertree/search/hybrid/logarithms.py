@@ -23,6 +23,7 @@ from fouriertree.projection.variable import residuals_of
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import EXACT
 from fouriertree.search.hybrid.functions import Powers, power_values, products_of_powers
+from fouriertree.search.hybrid.reductions import Reduction, reduced_problem
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -97,16 +98,20 @@ class LogProblem:
     """Variables V (d, n), all positive, a target y (n,) and the roots of the weights."""
 
     @classmethod
-    def of(cls, context: SearchContext) -> LogProblem | None:
-        """That of some rows; None where variables are not positive, too few or too many, or operators are missing."""
-        data = context.data
-        rows = data.screening[:ROWS]
-        V, y, roots = data.X[rows].T, data.y[rows], np.sqrt(data.weights[rows])
+    def of(cls, context: SearchContext, reduction: Reduction) -> LogProblem | None:
+        """A reduced problem on some rows.
+
+        None where variables are not positive, too few or too many, or operators are missing.
+        """
+        given = reduced_problem(context.data, reduction, context.data.screening[:ROWS])
+        V, y = given.V, given.t
         if not (context.vocabulary.complete and FEWEST <= len(V) <= MOST and (V > 0.0).all() and y.any()):
             return None
-        return cls(V, y, roots, context.vocabulary)
+        return cls(reduction.variables, V, y, np.sqrt(given.weights), context.vocabulary)
 
-    def __init__(self, V: Floats, y: Floats, roots: Floats, v: Vocabulary) -> None:
+    def __init__(
+        self, variables: Sequence[Expression], V: Floats, y: Floats, roots: Floats, v: Vocabulary
+    ) -> None:
         self.V, self.y, self.roots, self.vocabulary = V, y, roots, v
         self.size = float(np.sqrt(np.mean(y * y)))
         self.length2 = float(np.sum(np.square(roots * y)))
@@ -117,7 +122,7 @@ class LogProblem:
         self.terms: list[Powers | None] = [None, *products]
         self.M = np.vstack([np.zeros_like(y), power_values(V, products)])
         self.term_costs = np.array([0.0, *(TERM + VARIABLE * np.count_nonzero(p) for p in products)])
-        self.variables = [Expression.variable(i) for i in range(len(V))]
+        self.variables = list(variables)
         self.n_compared = 0
 
     def first_pairs(self, shape: Shape) -> Pairs:

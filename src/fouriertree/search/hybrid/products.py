@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from fouriertree.expr import Expression
 from fouriertree.expr.vocabulary import ONE, NotAllowedError, Vocabulary
 from fouriertree.projection.variable import residuals_of
+from fouriertree.search.hybrid.compositions import for_target
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import Cost, Evaluation, Fronts, evaluate
 from fouriertree.search.hybrid.functions import Powers
@@ -32,6 +33,7 @@ from fouriertree.search.hybrid.logarithms import (
     Pairs,
     solved,
 )
+from fouriertree.search.hybrid.reductions import Reduction
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -141,15 +143,16 @@ def costs_of(powers: Floats) -> Floats:
     return found
 
 
-def product_candidates(context: SearchContext, fronts: Fronts) -> Evaluation:
-    """Functions of products."""
-    problem = LogProblem.of(context)
+def product_candidates(context: SearchContext, reduction: Reduction, fronts: Fronts) -> Evaluation:
+    """Functions of products, for a reduced problem."""
+    problem = LogProblem.of(context, reduction)
     if problem is None:
         return Evaluation()
     compositions = _Compositions(problem)
-    models = dict.fromkeys(filter(None, map(compositions.written, compositions.best())))
+    v, written = problem.vocabulary, dict.fromkeys(map(compositions.written, compositions.best()))
+    models = [whole for model in written if (whole := for_target(v, reduction, model))]
     cost = Cost(problem.n_compared, problem.n_compared)
-    return Evaluation(cost=cost) + evaluate(context, list(models), fronts)
+    return Evaluation(cost=cost) + evaluate(context, models, fronts)
 
 
 class _Composition(NamedTuple):

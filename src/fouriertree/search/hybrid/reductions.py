@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
+from fouriertree.expr.opcodes import CUBE, DIV, INV, MUL, SQRT, SQUARE, VAR
 from fouriertree.expr.vocabulary import Vocabulary, nice_ratio
 from fouriertree.search.hybrid.data import SearchData
 from fouriertree.search.hybrid.surrogate import fit_surrogate
@@ -49,6 +50,35 @@ class Reduction:
 
     variables: tuple[Expression, ...]
     factor: tuple[tuple[Expression, float], ...] = ()  #: bases and powers
+
+
+#: operators of products of powers
+PRODUCTS = frozenset((VAR, MUL, DIV, SQUARE, CUBE, SQRT, INV))
+
+
+def _is_product(e: Expression) -> bool:
+    return PRODUCTS.issuperset(e.op.tolist())
+
+
+def exponents(e: Expression, n_features: int) -> Floats:
+    """The exponents (n_features,) of the features in a product of powers."""
+    # With x_i = e and all others 1, the logarithm of a product is the exponent of x_i.
+    logs = np.log(e.evaluate(np.exp(np.eye(n_features))))
+    found: Floats = np.round(12.0 * logs) / 12.0
+    return found
+
+
+def with_inverse(data: SearchData, reduction: Reduction, v: Vocabulary) -> tuple[Reduction, ...]:
+    """A reduction to a product, and another one to its reciprocal; the one with more positive exponents comes first.
+
+    Waves and powers may be simple in one of them only.
+    """
+    [variable] = reduction.variables
+    values = variable.evaluate(data.X)
+    if variable.size == 1 or not (v.divides and _is_product(variable) and (values != 0.0).all()):
+        return (reduction,)
+    both = reduction, Reduction((v.monomial([variable], (-1.0,)),), reduction.factor)
+    return both if np.sign(exponents(variable, data.n_features)).sum() >= 0.0 else both[::-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +114,7 @@ class Slopes:
     e: Floats
     g: Floats
     error: float  #: relative error on rows that the surrogate was not fitted to, in the signed logarithm of y
+    target: str = ""  #: which one of SURROGATE_TARGETS it was fitted to
 
 
 POWER, PRODUCT, SUM = 0, 1, 2
@@ -111,8 +142,6 @@ def slopes_of(problem: ReducedProblem, target: str, seed: int) -> Slopes | None:
         return None
     rng = np.random.default_rng(seed)
     V, t = problem.V, problem.t
-    positive = np.all(V > 0.0, axis=1)
-    inputs = np.where(positive[:, None], np.log(np.where(V > 0.0, V, 1.0)), V)
     middle = float(np.median(np.abs(t))) or 1.0
     order = rng.permutation(len(t))
     forward: Map
@@ -135,10 +164,10 @@ def slopes_of(problem: ReducedProblem, target: str, seed: int) -> Slopes | None:
     if len(order) < MIN_ROWS:
         return None
     check, train = order[: len(order) // 5], order[len(order) // 5 :]
-    surrogate = fit_surrogate(inputs[:, train].T, u[train], rng)
+    surrogate = fit_surrogate(V[:, train].T, u[train], rng)
     if surrogate is None:
         return None
-    predicted, gradient = surrogate.values_and_gradient(inputs[:, order].T)
+    predicted, gradient = surrogate.values_and_gradient(V[:, order].T)
     scale = problem.scale[check]
     with np.errstate(all="ignore"):
         error = signed_error(t[check] * scale, back(predicted[: len(check)]) * scale)
@@ -147,12 +176,12 @@ def slopes_of(problem: ReducedProblem, target: str, seed: int) -> Slopes | None:
             f, steep = np.ones(len(order)), np.ones(len(order))
         else:
             f, steep = back(predicted), slope(predicted)
-        x = V[:, order]
-        e = np.where(positive[:, None], gradient, x * gradient) * steep
-        g = np.where(positive[:, None], gradient / x, gradient) * steep
+        x, logged = V[:, order], surrogate.logged[:, None]
+        e = np.where(logged, gradient, x * gradient) * steep
+        g = np.where(logged, gradient / x, gradient) * steep
     if not (np.isfinite(f).all() and np.isfinite(e).all() and np.isfinite(g).all() and np.isfinite(error)):
         return None
-    return Slopes(f, e, g, error)
+    return Slopes(f, e, g, error, target)
 
 
 def signed_error(y: Floats, predicted: Floats) -> float:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, dropwhile
+from itertools import chain, combinations, dropwhile
 
 import numpy as np
 
 from fouriertree.criteria.archive import CandidateArchive
 from fouriertree.criteria.code_lengths import approximate_length
+from fouriertree.expr import Expression
+from fouriertree.projection.batches import SumBatch
 from fouriertree.search.hybrid.baselines import is_univariate_polynomial_possible
 from fouriertree.search.hybrid.beam import Beam
 from fouriertree.search.hybrid.compositions import KINDS as COMPOSED
@@ -34,6 +36,7 @@ from fouriertree.search.hybrid.reductions import (
     reduced,
     reduced_problem,
     trials,
+    with_inverse,
 )
 from fouriertree.search.hybrid.tasks import (
     Composition,
@@ -70,8 +73,12 @@ MAX_SEARCHED = 3
 QUICK_TRANSFORMS, QUICK_STEPS = 5, 2
 #: branches that are continued at least
 MIN_BRANCHES = 4
+#: nats per row by which a description is longer of a branch that is continued half as often, and how seldom at most
+GAP, MOST_SELDOM = 0.1, 7.0
 #: tasks that are waiting while branches are continued: some for each of many processes
-WINDOW = 64
+WINDOW = 32
+#: sums of the archive whose parts are starts, and their terms at most; factors of a term beyond which this is done
+DIVIDED, MOST_DIVIDED, PAIR = 4, 6, 2
 #: starts of a task that continues a branch
 TASK_STARTS = 3
 #: tasks of branches for every task of variation
@@ -269,9 +276,11 @@ def _about(state: HybridState, reduction: Reduction, number: int, rational_only:
     return tasks
 
 
-def _surrogates(state: HybridState, reduction: Reduction, number: int) -> list[Task]:
+def _surrogates(
+    state: HybridState, reduction: Reduction, number: int, targets: Sequence[str] = SURROGATE_TARGETS
+) -> list[Task]:
     seed = int(np.random.default_rng([state.context.seed, 2, number]).integers(2**31))
-    return [Surrogate(reduction, target, seed) for target in SURROGATE_TARGETS]
+    return [Surrogate(reduction, target, seed) for target in targets]
 
 
 def _reduce(state: HybridState) -> HybridState:
@@ -301,7 +310,10 @@ def _reduce(state: HybridState) -> HybridState:
             state, _about(state, smaller, number), reductions=(*state.reductions, smaller), slopes=None
         )
     attempts = [reduced(last, [proposal], v) for proposal in trials(proposals)]
-    tasks = list(chain.from_iterable(_surrogates(state, trial, number) for trial in attempts))
+    # What was predicted best before is compared with itself.
+    tasks = list(
+        chain.from_iterable(_surrogates(state, trial, number, (slopes.target,)) for trial in attempts)
+    )
     return started(state, tasks) if tasks else replace(state, stage=INDEX, round=0, slopes=None)
 
 
@@ -315,19 +327,51 @@ def _index(state: HybridState) -> HybridState:
 
 
 def _first(state: HybridState) -> HybridState:
-    """Every branch of the reductions that are searched; branches with large dictionaries are begun later."""
-    reductions = [r for r in state.reductions if r.variables]
-    searched = (*reductions[::-1][:MAX_SEARCHED], *reductions[: 1 if len(reductions) > MAX_SEARCHED else 0])
+    """Every branch of the reductions that are searched, the most reduced one first, which is continued a little.
+
+    A problem in few variables takes little time, and a law is found there first if there is one.  Branches with large
+    dictionaries are begun later.
+    """
+    context = state.context
+    *larger, most_reduced = [r for r in state.reductions if r.variables]
+    smallest: tuple[Reduction, ...] = (most_reduced,)
+    if larger and len(most_reduced.variables) == 1:
+        smallest = with_inverse(context.data, most_reduced, context.vocabulary)
+    if larger and state.round == 0:
+        state = _begun(replace(state, round=1), smallest)
+        return _with_compositions(state, most_reduced) if len(most_reduced.variables) > 1 else state
+    if larger and state.round == 1:
+        return _continued_once(replace(state, round=2))
+    searched = (*larger[::-1][: MAX_SEARCHED - 1], *larger[: 1 if len(larger) >= MAX_SEARCHED else 0])
+    state = _begun(replace(state, stage=CONTINUE, round=0), searched if larger else smallest)
+    state = _with_compositions(state, state.reductions[0])
+    late = [Branch(r, t.name, "many") for r in smallest[:1] for t in TRANSFORMS]
+    return replace(state, branches=(*state.branches, *map(BranchState, _allowed(context, late))))
+
+
+def _begun(state: HybridState, reductions: Sequence[Reduction]) -> HybridState:
+    """The first steps of every branch of reductions that has not begun."""
     begun = {branch.branch for branch in state.branches}
-    every = [b for b in chain.from_iterable(map(branches_of, searched)) if b not in begun]
+    every = [b for b in chain.from_iterable(map(branches_of, reductions)) if b not in begun]
     chosen = _allowed(state.context, every)
-    late = [Branch(r, t.name, "many") for r in reductions[-1:] for t in TRANSFORMS]
-    state = _first_steps(
-        replace(state, stage=CONTINUE), chosen, lambda branch: SPECS[branch.dictionary].first_steps
-    )
-    if COMPOSITIONS not in state.context.options.without:
-        state = started(state, [LogSum(), ProductComposition(), *map(Composition, COMPOSED)])
-    return replace(state, branches=(*state.branches, *map(BranchState, _allowed(state.context, late))))
+    return _first_steps(state, chosen, lambda branch: SPECS[branch.dictionary].first_steps)
+
+
+def _with_compositions(state: HybridState, reduction: Reduction) -> HybridState:
+    """Compositions of a reduced problem."""
+    if COMPOSITIONS in state.context.options.without:
+        return state
+    composed = (Composition(reduction, kind) for kind in COMPOSED)
+    return started(state, [LogSum(reduction), ProductComposition(reduction), *composed])
+
+
+def _continued_once(state: HybridState) -> HybridState:
+    """One more task for each of the better half of the branches."""
+    numbers = sorted(range(len(state.branches)), key=lambda i: state.branches[i].best)
+    for number in numbers[: max(MIN_BRANCHES, len(numbers) // 2)]:
+        if state.branches[number].has_starts:
+            state = _with_expansion(state, number)
+    return state
 
 
 def _first_steps(
@@ -344,7 +388,7 @@ def _continued(state: HybridState) -> HybridState:
     options = state.context.options
     most = np.inf if options.rounds is None else options.rounds * len(state.branches)
     while len(state.jobs) < WINDOW:
-        number = _next_branch(state.branches) if state.round < most else None
+        number = _next_branch(state.branches, state.context.data.n_rows) if state.round < most else None
         is_turn = number is None or state.round % EXPANSIONS_PER_VARIATION == 0
         varies = is_turn and VARIATION not in options.without and state.round < most
         varies = varies and bool(state.training.entries)
@@ -359,23 +403,61 @@ def _continued(state: HybridState) -> HybridState:
     return state
 
 
-def _next_branch(branches: Sequence[BranchState]) -> int | None:
-    """Of the better half of the branches, the one that has been continued least; None if all have tasks waiting."""
+def _next_branch(branches: Sequence[BranchState], n_rows: int) -> int | None:
+    """Of the better half of the branches, the one that is due; None if all have tasks waiting.
+
+    The longer its shortest description, the more seldom a branch is continued.
+    """
     numbers = [i for i, branch in enumerate(branches) if not branch.exhausted]
     numbers.sort(key=lambda i: branches[i].best)
     better = numbers[: max(MIN_BRANCHES, len(numbers) // 2)]
-    return min(
-        (i for i in better if branches[i].has_starts), key=lambda i: branches[i].continued, default=None
-    )
+
+    def due(i: int) -> float:
+        gap = branches[i].best - branches[better[0]].best
+        behind = gap / (GAP * n_rows) if np.isfinite(gap) else np.inf
+        return (1 + branches[i].continued) * (1.0 + min(behind, MOST_SELDOM))
+
+    return min((i for i in better if branches[i].has_starts), key=due, default=None)
 
 
 def _with_expansion(state: HybridState, number: int) -> HybridState:
     """The state with a task that expands the best starts of a branch."""
     known = state.branches[number]
+    others: tuple[tuple[Expression, ...], ...] = ()
     part, rest = (None, None) if known.beam is None else known.beam.divided(TASK_STARTS)
-    state = started(state, [Expand(number, known.branch, part, SPECS[known.branch.dictionary].steps)])
+    if rest is not None and known.continued % 2 == 0 and _takes_parts(state, known.branch):
+        others, rest = _parts_of_best(state, rest)
+    steps = SPECS[known.branch.dictionary].steps
+    state = started(state, [Expand(number, known.branch, part, steps, others)])
     branch = replace(known, beam=rest, waiting=known.waiting + 1, continued=known.continued + 1)
     return _with_branch(state, number, branch)
+
+
+def _takes_parts(state: HybridState, branch: Branch) -> bool:
+    """Whether a branch also starts from parts of sums that others have found: those of terms of y in many factors."""
+    is_given = branch.reduction == state.reductions[0] and branch.transform == IDENTITY.name
+    return is_given and SPECS[branch.dictionary].max_factors > PAIR
+
+
+def _parts_of_best(state: HybridState, beam: Beam) -> tuple[tuple[tuple[Expression, ...], ...], Beam]:
+    """A part of one of the best sums of the archive that the beam has not started from, and the beam that has.
+
+    Without two terms, or one of them: the best pair of terms in their place is screened once more.
+    """
+    front, n = state.training.front(), state.context.data.n_rows
+    best = sorted(front.items(), key=lambda item: approximate_length(n, max(item[1].loss, EXACT), item[0]))
+    parts: list[tuple[Expression, ...]] = []
+    for _, entry in best[:DIVIDED]:
+        terms = tuple(e for e in entry.candidate.expressions if e.columns)
+        if 2 <= len(terms) <= MOST_DIVIDED:
+            parts += combinations(terms, len(terms) - 1)
+            parts += combinations(terms, len(terms) - 2) if len(terms) > 2 else ()
+    forms = SumBatch.pack(parts).shapes
+    new = np.flatnonzero(~np.isin(forms, beam.started))
+    if not len(new):
+        return (), beam
+    chosen = int(new[0])
+    return (parts[chosen],), replace(beam, started=np.union1d(beam.started, forms[chosen : chosen + 1]))
 
 
 def _parents(state: HybridState) -> Parents:
@@ -408,7 +490,7 @@ def branches_of(reduction: Reduction) -> list[Branch]:
         return [*plain, *powers, *ratios, *separable, *functions]
     modulated = [Branch(reduction, name, "modulated") for name in names[:QUICK_TRANSFORMS]]
     modulated += [Branch(reduction, IDENTITY.name, "modulated ratio")]
-    return [*powers, *ratios, *separable, *modulated, *plain, *functions]
+    return [*powers, *separable, *ratios, *modulated, *plain, *functions]
 
 
 def _allowed(context: SearchContext, branches: Sequence[Branch]) -> list[Branch]:

@@ -87,26 +87,31 @@ class Rational:
 class Composition:
     """Functions of sums, times products of powers, plus a product of powers."""
 
+    reduction: Reduction
     kind: str
 
     def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
-        return Outcome(composition_candidates(context, self.kind, fronts))
+        return Outcome(composition_candidates(context, self.reduction, self.kind, fronts))
 
 
 @dataclass(frozen=True)
 class ProductComposition:
     """Functions of products, times products of powers, plus a product of powers."""
 
+    reduction: Reduction
+
     def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
-        return Outcome(product_candidates(context, fronts))
+        return Outcome(product_candidates(context, self.reduction, fronts))
 
 
 @dataclass(frozen=True)
 class LogSum:
     """Powers of sums, times products of powers, plus a product of powers, behind a logarithm."""
 
+    reduction: Reduction
+
     def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
-        return Outcome(log_sum_candidates(context, fronts))
+        return Outcome(log_sum_candidates(context, self.reduction, fronts))
 
 
 @dataclass(frozen=True)
@@ -135,15 +140,19 @@ class SingleIndex:
 
 @dataclass(frozen=True)
 class Expand:
-    """Steps of a beam of branch number `number`, or of a part of it; without a beam, its first steps."""
+    """Steps of a beam of branch number `number`, or of a part of it; without a beam, its first steps.
+
+    `others` are sums that are expanded first.
+    """
 
     number: int
     branch: Branch
     beam: Beam | None
     steps: int
+    others: tuple[tuple[Expression, ...], ...] = ()
 
     def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
-        expansion = expand(context, self.branch, self.beam, self.steps, fronts)
+        expansion = expand(context, self.branch, self.beam, self.steps, fronts, self.others)
         return Outcome(expansion.evaluation, expansion.beam)
 
 
