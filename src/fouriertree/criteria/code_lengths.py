@@ -23,8 +23,8 @@ NATS_PER_COMPLEXITY = 1.75
 NATS_PER_FACTOR_E = 0.35
 #: a linear model: that the features have an effect at all
 LINEAR_MODEL_NATS = 3.0
-#: a scaled feature where nothing is explained, and per squared nat that is: see `feature_code_length`
-FEATURE_NATS, FEATURE_NATS_SLOPE = 0.25, 0.25
+#: a scaled feature where nothing is explained, and per cubed nat that is: see `feature_code_length`
+FEATURE_NATS, FEATURE_NATS_SLOPE = 0.25, 0.1
 #: weight of the log-number of subsets of features; 1 in theory, where all subsets are equally likely
 SUBSET_WEIGHT = 0.5
 #: rows per nat that a feature needs at least: it has to explain more than about one per cent of the residual
@@ -60,7 +60,7 @@ def feature_code_length(n: int, explained: float) -> float:
     is a law, in which a feature competes with all other terms.  With many rows, an effect may be significant and yet
     too small to be worth a term.
     """
-    free = max(FEATURE_NATS + FEATURE_NATS_SLOPE * explained**2, n / ROWS_PER_FEATURE_NAT)
+    free = max(FEATURE_NATS + FEATURE_NATS_SLOPE * explained**3, n / ROWS_PER_FEATURE_NAT)
     return min(free, SCALED_FEATURE * NATS_PER_COMPLEXITY + constant_code_length(n, explained))
 
 

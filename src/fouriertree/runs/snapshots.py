@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.opcodes import CONST, VAR
 
-FORMAT, VERSION = "fouriertree-checkpoint", 4
+FORMAT, VERSION = "fouriertree-checkpoint", 5
 #: keys that mark values without a type in JSON
 ARRAY, BYTES, EXPRESSION = "$array", "$bytes", "$expression"
 MARKS = frozenset({ARRAY, BYTES, EXPRESSION})

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, combinations, dropwhile
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fouriertree.criteria.archive import CandidateArchive
 from fouriertree.criteria.code_lengths import approximate_length
@@ -23,6 +24,7 @@ from fouriertree.search.hybrid.compositions import KINDS as COMPOSED
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.dictionary import SEPARABLE, SPECS
 from fouriertree.search.hybrid.evaluation import EXACT, Cost, FittedCandidate, Fronts
+from fouriertree.search.hybrid.polynomials import is_polynomial_possible
 from fouriertree.search.hybrid.reductions import (
     GOOD_ERROR,
     KEPT_ERROR,
@@ -45,12 +47,14 @@ from fouriertree.search.hybrid.tasks import (
     Job,
     Linear,
     LogSum,
+    MultivariatePolynomial,
     Outcome,
     Parents,
     Polynomial,
     ProductComposition,
     RandomSums,
     Rational,
+    Replace,
     SingleIndex,
     Surrogate,
     Task,
@@ -77,6 +81,8 @@ MIN_BRANCHES = 4
 GAP, MOST_SELDOM = 0.1, 7.0
 #: tasks that are waiting while branches are continued: some for each of many processes
 WINDOW = 32
+#: sums of the archive whose neighbours are fitted
+VARIED = 12
 #: sums of the archive whose parts are starts, and their terms at most; factors of a term beyond which this is done
 DIVIDED, MOST_DIVIDED, PAIR = 4, 6, 2
 #: starts of a task that continues a branch
@@ -142,6 +148,8 @@ class HybridState:
     surrogates: tuple[Surrogated, ...] = ()
     branches: tuple[BranchState, ...] = ()
     varied: int = 0  #: variation tasks so far
+    #: forms of the sums whose neighbours have been fitted
+    replaced: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
     cost: Cost = field(default_factory=Cost)
 
     @property
@@ -257,7 +265,8 @@ def _quick(state: HybridState) -> HybridState:
     branches = [Branch(reduction, t.name, "powers") for t in TRANSFORMS[:QUICK_TRANSFORMS]]
     branches.append(Branch(reduction, IDENTITY.name, "pairs of factors"))
     chosen = _allowed(state.context, branches if data.n_features > 1 else [])
-    return _first_steps(replace(state, round=1), chosen, _quick_steps)
+    state = _first_steps(replace(state, round=1), chosen, _quick_steps)
+    return _with_polynomials(state, [reduction])
 
 
 def _quick_steps(branch: Branch) -> int:
@@ -354,7 +363,13 @@ def _begun(state: HybridState, reductions: Sequence[Reduction]) -> HybridState:
     begun = {branch.branch for branch in state.branches}
     every = [b for b in chain.from_iterable(map(branches_of, reductions)) if b not in begun]
     chosen = _allowed(state.context, every)
+    state = _with_polynomials(state, [r for r in reductions if r != state.reductions[0]])
     return _first_steps(state, chosen, lambda branch: SPECS[branch.dictionary].first_steps)
+
+
+def _with_polynomials(state: HybridState, reductions: Sequence[Reduction]) -> HybridState:
+    possible = [r for r in reductions if is_polynomial_possible(r, state.context.vocabulary)]
+    return started(state, [MultivariatePolynomial(r) for r in possible])
 
 
 def _with_compositions(state: HybridState, reduction: Reduction) -> HybridState:
@@ -398,7 +413,7 @@ def _continued(state: HybridState) -> HybridState:
         if number is not None:
             state = _with_expansion(state, number)
         if varies:
-            state = started(state, [Vary(state.varied, _parents(state))], varied=state.varied + 1)
+            state = _with_variation(state)
         state = replace(state, round=state.round + 1)
     return state
 
@@ -444,11 +459,8 @@ def _parts_of_best(state: HybridState, beam: Beam) -> tuple[tuple[tuple[Expressi
 
     Without two terms, or one of them: the best pair of terms in their place is screened once more.
     """
-    front, n = state.training.front(), state.context.data.n_rows
-    best = sorted(front.items(), key=lambda item: approximate_length(n, max(item[1].loss, EXACT), item[0]))
     parts: list[tuple[Expression, ...]] = []
-    for _, entry in best[:DIVIDED]:
-        terms = tuple(e for e in entry.candidate.expressions if e.columns)
+    for terms in _best_sums(state, DIVIDED):
         if 2 <= len(terms) <= MOST_DIVIDED:
             parts += combinations(terms, len(terms) - 1)
             parts += combinations(terms, len(terms) - 2) if len(terms) > 2 else ()
@@ -458,6 +470,27 @@ def _parts_of_best(state: HybridState, beam: Beam) -> tuple[tuple[tuple[Expressi
         return (), beam
     chosen = int(new[0])
     return (parts[chosen],), replace(beam, started=np.union1d(beam.started, forms[chosen : chosen + 1]))
+
+
+def _best_sums(state: HybridState, count: int) -> list[tuple[Expression, ...]]:
+    """The terms, without constants, of the sums of the archive with the shortest descriptions."""
+    n, entries = state.context.data.n_rows, state.training.entries.items()
+    found = [(complexity, entry) for complexity, known in entries for entry in known]
+    found.sort(key=lambda item: approximate_length(n, max(item[1].loss, EXACT), item[0]))
+    sums = (tuple(e for e in entry.candidate.expressions if e.columns) for _, entry in found[:count])
+    return [terms for terms in sums if terms]
+
+
+def _with_variation(state: HybridState) -> HybridState:
+    """The state with a task that fits all neighbours of one of the best sums, or that varies the archive."""
+    best = _best_sums(state, VARIED)
+    forms = SumBatch.pack(best).shapes
+    new = np.flatnonzero(~np.isin(forms, state.replaced))
+    if len(new) and state.context.vocabulary.complete:
+        chosen = int(new[0])
+        replaced = np.append(state.replaced, forms[chosen])
+        return started(state, [Replace(best[chosen])], replaced=replaced)
+    return started(state, [Vary(state.varied, _parents(state))], varied=state.varied + 1)
 
 
 def _parents(state: HybridState) -> Parents:

@@ -16,8 +16,10 @@ from fouriertree.search.hybrid.compositions import composition_candidates
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import Evaluation, Fronts, evaluate
 from fouriertree.search.hybrid.log_sums import log_sum_candidates
+from fouriertree.search.hybrid.polynomials import multivariate_candidates
 from fouriertree.search.hybrid.products import product_candidates
 from fouriertree.search.hybrid.reductions import Reduction, Slopes, reduced_problem, single_index, slopes_of
+from fouriertree.search.hybrid.replacement import replaced_candidates
 from fouriertree.search.hybrid.transformed import Branch
 from fouriertree.search.hybrid.variation import random_sums, vary
 
@@ -71,6 +73,16 @@ class Polynomial:
 
     def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
         return Outcome(polynomial_candidates(context, self.transform, fronts))
+
+
+@dataclass(frozen=True)
+class MultivariatePolynomial:
+    """Polynomials of the variables of a reduction."""
+
+    reduction: Reduction
+
+    def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
+        return Outcome(multivariate_candidates(context, self.reduction, fronts))
 
 
 @dataclass(frozen=True)
@@ -173,6 +185,16 @@ class Vary:
 
     def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
         return Outcome(vary(context, self.parents.sums, self.parents.lengths, self.number, fronts))
+
+
+@dataclass(frozen=True)
+class Replace:
+    """Neighbours of a sum, which differ from it in one function of one variable."""
+
+    terms: tuple[Expression, ...]
+
+    def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
+        return Outcome(replaced_candidates(context, self.terms, fronts))
 
 
 @dataclass(frozen=True, eq=False)

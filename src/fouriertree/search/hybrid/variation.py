@@ -131,10 +131,10 @@ def offspring(
 
     # Random numbers of all children at once: a call of the generator takes longer than the rest of a child.
     draws = rng.random((count, N_DRAWS)).tolist()
-    return without_constant_terms(_joined(source, [child(u) for u in draws]))
+    return without_constant_terms(joined_segments(source, [child(u) for u in draws]))
 
 
-def _joined(source: Programs, children: Sequence[Sequence[Sequence[Segment]]]) -> SumBatch:
+def joined_segments(source: Programs, children: Sequence[Sequence[Sequence[Segment]]]) -> SumBatch:
     """Sums from segments of tokens."""
     terms = [term for child in children for term in child]
     segments = np.array([segment for term in terms for segment in term], np.int64).reshape(-1, 2)
