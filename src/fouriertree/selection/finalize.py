@@ -18,7 +18,9 @@ from fouriertree.engine.gradients import Gradient
 from fouriertree.expr import Expression, PrimitiveSet
 from fouriertree.expr.canonical import canonical, rescaled, split_number
 from fouriertree.expr.complexity import Complexity
+from fouriertree.expr.factoring import expanded, shorter
 from fouriertree.expr.opcodes import ADD, CONST, LOG, SUB, USER_OPCODE_START
+from fouriertree.expr.vocabulary import Vocabulary
 from fouriertree.model import Model, sum_of_terms
 from fouriertree.projection.refit import (
     ConstantFit,
@@ -33,6 +35,7 @@ from fouriertree.selection.identifiability import (
     has_undetermined_coefficient,
     has_wave,
 )
+from fouriertree.selection.negligible import without_negligible
 from fouriertree.tolerances import EXACT_SQUARES, ROUNDING
 
 Floats = NDArray[np.float64]
@@ -183,7 +186,10 @@ class Finalizer(Shared):
 
     def _canonical(self, expression: Expression) -> Expression:
         positive = self.objective.data.positive
-        whole = canonical(expression, self.primitives, positive)
+        whole = without_negligible(canonical(expression, self.primitives, positive), self.objective)
+        short = shorter(whole, Vocabulary(self.primitives), self.complexity)
+        if short is not whole:
+            whole = canonical(short, self.primitives, positive)
         return with_split_logs(whole, self.primitives, positive) if self.of_logarithm else whole
 
     @property
@@ -235,7 +241,9 @@ class Finalizer(Shared):
             return False
         return (
             has_undersampled_wave(model, X)
-            or has_cancelling_terms(model, X)
+            or has_cancelling_terms(
+                Model.from_expression(expanded(model.expression, Vocabulary(self.primitives))), X
+            )
             or has_undetermined_coefficient(model, X, y, weights * objective.loss.row_weights(y))
         )
 

@@ -1,0 +1,61 @@
+"""Addends of rounding size, anywhere in an expression: 6e16·x²/(6e16 − z) is x²."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fouriertree.criteria.losses import Objective
+from fouriertree.expr import Expression
+from fouriertree.expr.opcodes import ADD, SUB, VAR
+from fouriertree.tolerances import ROUNDING
+
+Floats = NDArray[np.float64]
+
+#: an addend is negligible if its root mean square is below this share of that of the other one
+NEGLIGIBLE = 1e-9
+#: rows that sizes are taken from
+MOST_ROWS = 1000
+
+
+def without_negligible(expression: Expression, objective: Objective) -> Expression:
+    """The expression without negligible addends, or itself if its loss depends on them."""
+    X = objective.data.X
+    found = stripped(expression, X[:: 1 + len(X) // MOST_ROWS])
+    if found.size == expression.size:
+        return expression
+    before, after = map(objective.mean_loss, objective.values([expression, found]))
+    return found if after <= max((1.0 + ROUNDING) * before, objective.exact) else expression
+
+
+def stripped(expression: Expression, X: Floats) -> Expression:
+    """The expression without negligible addends.
+
+    >>> from fouriertree.expr import parse
+    >>> x = np.linspace(1.0, 2.0, 9)[:, None]
+    >>> print(stripped(parse("3e15*x0/(3e15 - x0) + sin(1e12*x0 + x0)"), x))
+    3000000000000000.0*x0/3000000000000000.0 + sin(1000000000000.0*x0)
+    """
+    stack: list[tuple[Expression, Floats]] = []
+    with np.errstate(all="ignore"):
+        for i, code in enumerate(expression.op.tolist()):
+            if code <= VAR:
+                leaf = expression.subtree(i)
+                stack.append((leaf, leaf.evaluate(X)))
+                continue
+            row = expression.primitives.by_opcode(code)
+            arguments = stack[-row.arity :]
+            del stack[-row.arity :]
+            values = row.reference(*(v for _, v in arguments))
+            whole = Expression.apply(row, *(e for e, _ in arguments))
+            if code in (ADD, SUB):
+                (a, x), (b, y) = arguments
+                sizes = _size(x), _size(y)
+                if sizes[1] < NEGLIGIBLE * sizes[0]:
+                    whole = a
+                elif sizes[0] < NEGLIGIBLE * sizes[1]:
+                    whole = b if code == ADD else -b
+            stack.append((whole, values))
+    return stack[0][0]
+
+
+def _size(values: Floats) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))
