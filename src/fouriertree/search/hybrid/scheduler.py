@@ -81,10 +81,13 @@ MIN_BRANCHES = 4
 GAP, MOST_SELDOM = 0.1, 7.0
 #: tasks that are waiting while branches are continued: some for each of many processes
 WINDOW = 32
+#: features beyond which those in the best sums are searched alone; so many sums, and features at most
+MANY_FEATURES, USED_SUMS, MOST_USED = 6, 3, 5
 #: sums of the archive whose neighbours are fitted
 VARIED = 12
-#: sums of the archive whose parts are starts, and their terms at most; factors of a term beyond which this is done
-DIVIDED, MOST_DIVIDED, PAIR = 4, 6, 2
+#: sums of the archive whose parts are starts, and their terms at most; factors of a term beyond which this is done, in
+#: all tasks of a branch but one of so many
+DIVIDED, MOST_DIVIDED, PAIR, PARTS_IN_TURN = 4, 6, 2, 3
 #: starts of a task that continues a branch
 TASK_STARTS = 3
 #: tasks of branches for every task of variation
@@ -256,10 +259,10 @@ def _quick(state: HybridState) -> HybridState:
     if not data.n_features:
         return replace(state, finished=EXHAUSTED)
     if state.round:
-        given = Reduction(data.variables)
+        reductions = (Reduction(data.variables), *_of_used_features(state))
         without = REDUCTIONS in state.context.options.without
-        return started(state, _about(state, given, 0, without), stage=FIRST if without else REDUCE, round=0,
-                       reductions=(given,))  # fmt: skip
+        return started(state, _about(state, reductions[-1], 0, without), stage=FIRST if without else REDUCE, round=0,
+                       reductions=reductions)  # fmt: skip
     # With one variable there is nothing to reduce first, so that all branches come at once.
     reduction = Reduction(data.variables)
     branches = [Branch(reduction, t.name, "powers") for t in TRANSFORMS[:QUICK_TRANSFORMS]]
@@ -267,6 +270,19 @@ def _quick(state: HybridState) -> HybridState:
     chosen = _allowed(state.context, branches if data.n_features > 1 else [])
     state = _first_steps(replace(state, round=1), chosen, _quick_steps)
     return _with_polynomials(state, [reduction])
+
+
+def _of_used_features(state: HybridState) -> tuple[Reduction, ...]:
+    """Of many features, the problem in those that the best sums so far have, if these are few."""
+    data, used = state.context.data, set[int]()
+    if data.n_features <= MANY_FEATURES:
+        return ()
+    for terms in _best_sums(state, USED_SUMS):
+        more = used | {column for e in terms for column in e.columns}
+        if len(more) > MOST_USED:
+            break
+        used = more
+    return (Reduction(tuple(data.variables[i] for i in sorted(used))),) if used else ()
 
 
 def _quick_steps(branch: Branch) -> int:
@@ -440,7 +456,7 @@ def _with_expansion(state: HybridState, number: int) -> HybridState:
     known = state.branches[number]
     others: tuple[tuple[Expression, ...], ...] = ()
     part, rest = (None, None) if known.beam is None else known.beam.divided(TASK_STARTS)
-    if rest is not None and known.continued % 2 == 0 and _takes_parts(state, known.branch):
+    if rest is not None and known.continued % PARTS_IN_TURN and _takes_parts(state, known.branch):
         others, rest = _parts_of_best(state, rest)
     steps = SPECS[known.branch.dictionary].steps
     state = started(state, [Expand(number, known.branch, part, steps, others)])
@@ -450,20 +466,24 @@ def _with_expansion(state: HybridState, number: int) -> HybridState:
 
 def _takes_parts(state: HybridState, branch: Branch) -> bool:
     """Whether a branch also starts from parts of sums that others have found: those of terms of y in many factors."""
-    is_given = branch.reduction == state.reductions[0] and branch.transform == IDENTITY.name
-    return is_given and SPECS[branch.dictionary].max_factors > PAIR
+    given = set(state.reductions[0].variables)
+    is_given = not branch.reduction.factor and given.issuperset(branch.reduction.variables)
+    return is_given and branch.transform == IDENTITY.name and SPECS[branch.dictionary].max_factors > PAIR
 
 
 def _parts_of_best(state: HybridState, beam: Beam) -> tuple[tuple[tuple[Expression, ...], ...], Beam]:
     """A part of one of the best sums of the archive that the beam has not started from, and the beam that has.
 
-    Without two terms, or one of them: the best pair of terms in their place is screened once more.
+    Without one or two of the terms, or with one or two of them only: pairs of terms in the place of the others are
+    screened once more.
     """
     parts: list[tuple[Expression, ...]] = []
     for terms in _best_sums(state, DIVIDED):
-        if 2 <= len(terms) <= MOST_DIVIDED:
-            parts += combinations(terms, len(terms) - 1)
-            parts += combinations(terms, len(terms) - 2) if len(terms) > 2 else ()
+        k = len(terms)
+        if 2 <= k <= MOST_DIVIDED:
+            # The smaller the part, the shorter a sum may become.
+            for size in dict.fromkeys((2, 1, k - 1, k - 2)):
+                parts += combinations(terms, size) if 0 < size < k else ()
     forms = SumBatch.pack(parts).shapes
     new = np.flatnonzero(~np.isin(forms, beam.started))
     if not len(new):
