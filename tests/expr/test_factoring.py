@@ -90,8 +90,15 @@ def test_partial_fractions_and_other_short_forms_stay(text):
 
 
 def test_a_variable_is_not_taken_out_of_some_addends_only():
-    e = parse("3*x0^2 + 0.2*x0*sin(x1) - x1")
+    for text in ("3*x0^2 + 0.2*x0*sin(x1) - x1", "x0^4 + 2*x0^3 - x0^2 + x0"):
+        e = parse(text)
+        assert shorter(e, V, COST) is e
+
+
+def test_numbers_that_overflow_stay_as_they_are():
+    e = parse("x0*(1e200*x1)^3 + x0")
     assert shorter(e, V, COST) is e
+    assert expanded(e, V) is e
 
 
 def test_operators_that_are_not_allowed_are_not_used():

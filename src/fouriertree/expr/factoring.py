@@ -24,6 +24,8 @@ LARGEST_SIZE, MOST_ADDENDS = 80, 8
 #: complexity of a function of a variable, and share of its complexity that a form must not exceed if a variable is
 #: taken out of some addends only
 FUNCTION, MUCH = 4, 0.75
+#: why a form cannot be written: operators are missing, or numbers overflow
+UNWRITABLE = (NotAllowedError, OverflowError, ZeroDivisionError)
 #: relative difference up to which the discriminant of a perfect square is zero
 EQUAL = 1e-9
 _EXPONENTS = {SQUARE: 2, CUBE: 3, INV: -1}
@@ -61,7 +63,7 @@ def shorter(expression: Expression, vocabulary: Vocabulary, cost: Cost) -> Expre
         return expression
     try:
         found, much = (_Shortener(vocabulary, cost, only).whole(expression) for only in (True, False))
-    except NotAllowedError:
+    except UNWRITABLE:
         return expression
     found = much if cost(much) < MUCH * cost(found) else found
     return found if cost(found) < cost(expression) else expression
@@ -76,6 +78,13 @@ def expanded(expression: Expression, vocabulary: Vocabulary) -> Expression:
     """
     if expression.size > LARGEST_SIZE:
         return expression
+    try:
+        return _Shortener(vocabulary, len).written(_multiplied_out(expression))
+    except UNWRITABLE:
+        return expression
+
+
+def _multiplied_out(expression: Expression) -> list[Term]:
     found, waiting = [], [_term(number, part) for number, part in _addends(expression)]
     while waiting:
         term = waiting.pop(0)
@@ -88,17 +97,15 @@ def expanded(expression: Expression, vocabulary: Vocabulary) -> Expression:
         waiting += [
             Term.of(rest.number * t.number, _product(dict(rest.powers), dict(t.powers))) for t in inside
         ]
-    try:
-        return _Shortener(vocabulary, len).written(found)
-    except NotAllowedError:
-        return expression
+    return found
 
 
 @dataclass(frozen=True)
 class _Shortener:
     vocabulary: Vocabulary
     cost: Cost
-    #: whether a factor of some addends only is taken out only if it is a function: 3·x² + x·sin(y) − z stays
+    #: whether a factor of some addends only is taken out only if it is a function: 3·x² + x·sin(y) − z stays; and so
+    #: does a polynomial, always
     whole_only: bool = False
 
     def whole(self, e: Expression) -> Expression:
@@ -159,7 +166,9 @@ class _Shortener:
             p = min((powers[i] for i in having), key=abs)
             inside = [_times(terms[i], {base: -p}) for i in having]
             rest = [term for i, term in enumerate(terms) if i not in having]
-            if rest and self.whole_only and self.cost(base) < FUNCTION:
+            plain = self.cost(base) < FUNCTION
+            again = any(other == base for term in inside for other, _ in term.powers)
+            if plain and ((rest and self.whole_only) or (again and len(terms) > 2)):
                 continue
             yield rest, (Term.of(1.0, {base: p}), inside)
 
