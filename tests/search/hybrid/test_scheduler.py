@@ -26,6 +26,7 @@ from fouriertree.search.hybrid.scheduler import (
     GAP,
     INDEX,
     MIN_BRANCHES,
+    MOST_USED,
     QUICK,
     REDUCE,
     START,
@@ -402,6 +403,20 @@ def test_parts_of_the_best_sums_are_starts_once(whole):
         assert len(beam.started) == seen
     # Of two terms: one. Of three: two, and one; x and y are known, and x + y is one of the sums.
     assert seen == 2 + (3 + 1) + (3 + 3)
+
+
+def test_of_many_features_those_of_the_best_sums_are_a_problem_of_their_own():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1.0, 3.0, (80, 9))
+    y = X[:, 2] * X[:, 5] + np.exp(-X[:, 7]) + 0.01 * rng.normal(size=80)
+    given = Problem(EmpiricalSpace(X, y), Grammar(PrimitiveSet.default(), 9))
+    state, _ = Hybrid(max_dictionary=300).init(given, 0)
+    while state.stage < REDUCE:
+        state, _ = Hybrid().step(given, state, Budget())
+    used = {state.context.data.features[i] for e in state.reductions[1].variables for i in e.columns}
+    assert len(state.reductions) == 2
+    assert used >= {2, 5, 7}
+    assert len(used) <= MOST_USED
 
 
 def test_every_reduction_has_branches_of_every_transform():
