@@ -407,9 +407,9 @@ def test_parts_of_the_best_sums_are_starts_once(whole):
 
 def test_of_many_features_those_of_the_best_sums_are_a_problem_of_their_own():
     rng = np.random.default_rng(0)
-    X = rng.uniform(1.0, 3.0, (80, 9))
+    X = rng.uniform(1.0, 3.0, (80, 10))
     y = X[:, 2] * X[:, 5] + np.exp(-X[:, 7]) + 0.01 * rng.normal(size=80)
-    given = Problem(EmpiricalSpace(X, y), Grammar(PrimitiveSet.default(), 9))
+    given = Problem(EmpiricalSpace(X, y), Grammar(PrimitiveSet.default(), 10))
     state, _ = Hybrid(max_dictionary=300).init(given, 0)
     while state.stage < REDUCE:
         state, _ = Hybrid().step(given, state, Budget())

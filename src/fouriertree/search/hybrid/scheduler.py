@@ -82,7 +82,7 @@ GAP, MOST_SELDOM = 0.1, 7.0
 #: tasks that are waiting while branches are continued: some for each of many processes
 WINDOW = 32
 #: features beyond which those in the best sums are searched alone; so many sums, and features at most
-MANY_FEATURES, USED_SUMS, MOST_USED = 6, 3, 5
+MANY_FEATURES, USED_SUMS, MOST_USED = 9, 3, 5
 #: sums of the archive whose neighbours are fitted
 VARIED = 12
 #: sums of the archive whose parts are starts, and their terms at most; factors of a term beyond which this is done, in
