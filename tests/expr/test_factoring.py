@@ -108,3 +108,30 @@ def test_operators_that_are_not_allowed_are_not_used():
     with_square = parse("x0^2 + 2*x0*x1 + x1^2")
     found = shorter(with_square, few, COST)
     same(with_square, found)
+
+
+def test_sums_with_a_constant_and_long_products_of_sums_are_not_multiplied_out():
+    for text in ("x1*(x0 - 2010)", "*".join(f"(x{i} + x{i + 1})" for i in range(12))):
+        e = parse(text)
+        assert expanded(e, V).size <= e.size + 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1/(" + " + ".join(f"x0*x{i}/x{i + 1}/x{i + 2}" for i in range(8)) + ")",
+        "1/(" + " + ".join(f"sin(x{i})*x{i + 1}/cos(x{i + 2})" for i in range(8)) + ")",
+    ],
+)
+def test_wide_fractions_take_no_longer_than_others(text):
+    e = parse(text)
+    assert COST(shorter(e, V, COST)) <= COST(e)
+
+
+def test_powers_of_powers_and_products_of_large_numbers_stay():
+    e = parse("x0 + 1")
+    for _ in range(8):
+        e = ((e**3) ** 3) + Expression.constant(1.0)
+    assert shorter(e, V, COST) is e
+    e = parse("1e200*(x0*x1*1e200) + x0*x2")
+    assert shorter(e, V, COST) is e

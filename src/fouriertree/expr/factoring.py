@@ -1,4 +1,4 @@
-"""Shorter forms of sums and fractions: common factors, perfect squares, fractions without fractions.
+"""Shorter forms of sums and fractions: common factors, perfect squares, no fractions inside of denominators.
 
 The canonical form leaves x·y + 2·x·z as it is, and 1/(1/x + 1) as well.  Here every such step is tried, and kept if the
 expression gets less complex.
@@ -7,13 +7,13 @@ expression gets less complex.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
-from math import isclose, sqrt
+from math import isclose, isfinite, sqrt
 
 from fouriertree.expr.expression import Expression
 from fouriertree.expr.opcodes import ADD, CONST, CUBE, DIV, INV, MUL, NEG, SQUARE, SUB, VAR
-from fouriertree.expr.vocabulary import ONE, NotAllowedError, Vocabulary
+from fouriertree.expr.vocabulary import LARGEST_POWER, ONE, NotAllowedError, Vocabulary
 
 Cost = Callable[[Expression], int]
 #: a base and its power
@@ -21,13 +21,14 @@ Powers = dict[Expression, int]
 
 #: tokens of an expression, and addends of a sum, beyond which it stays as it is
 LARGEST_SIZE, MOST_ADDENDS = 80, 8
-#: complexity of a function of a variable, and share of its complexity that a form must not exceed if a variable is
-#: taken out of some addends only
-FUNCTION, MUCH = 4, 0.75
+#: share of its complexity that a form must not exceed if a variable is taken out of some addends only
+SHARE_FOR_PARTIAL_FACTORS = 0.75
+#: addends of a sum that is multiplied out at most, and bases that a denominator is multiplied by
+MOST_MULTIPLIED, MOST_BELOW = 50, 3
 #: why a form cannot be written: operators are missing, or numbers overflow
 UNWRITABLE = (NotAllowedError, OverflowError, ZeroDivisionError)
 #: relative difference up to which the discriminant of a perfect square is zero
-EQUAL = 1e-9
+EQUAL = 1e-10
 _EXPONENTS = {SQUARE: 2, CUBE: 3, INV: -1}
 
 
@@ -40,6 +41,8 @@ class Term:
 
     @classmethod
     def of(cls, number: float, powers: Powers) -> Term:
+        if not (isfinite(number) and number):
+            raise OverflowError
         return cls(number, tuple((base, p) for base, p in powers.items() if p))
 
 
@@ -62,15 +65,15 @@ def shorter(expression: Expression, vocabulary: Vocabulary, cost: Cost) -> Expre
     if expression.size > LARGEST_SIZE:
         return expression
     try:
-        found, much = (_Shortener(vocabulary, cost, only).whole(expression) for only in (True, False))
+        found, partial = (_Shortener(vocabulary, cost, only).whole(expression) for only in (True, False))
     except UNWRITABLE:
         return expression
-    found = much if cost(much) < MUCH * cost(found) else found
+    found = partial if cost(partial) < SHARE_FOR_PARTIAL_FACTORS * cost(found) else found
     return found if cost(found) < cost(expression) else expression
 
 
 def expanded(expression: Expression, vocabulary: Vocabulary) -> Expression:
-    """The sum with factors that are sums multiplied out.
+    """The sum with factors that are sums multiplied out, but not those with a constant, such as x − 2010.
 
     >>> from fouriertree.expr import PrimitiveSet, parse
     >>> print(expanded(parse("x0*(2*x1 - x2)/x3 + 1"), Vocabulary(PrimitiveSet.default())))
@@ -88,10 +91,12 @@ def _multiplied_out(expression: Expression) -> list[Term]:
     found, waiting = [], [_term(number, part) for number, part in _addends(expression)]
     while waiting:
         term = waiting.pop(0)
-        total = next((base for base, p in term.powers if p == 1 and base.op[-1] in (ADD, SUB)), None)
+        total = next((base for base, p in term.powers if p == 1 and _is_sum_of_variables(base)), None)
         if total is None:
             found.append(term)
             continue
+        if len(found) + len(waiting) > MOST_MULTIPLIED:
+            raise NotAllowedError
         rest = _times(term, {total: -1})
         inside = [_term(number, part) for number, part in _addends(total)]
         waiting += [
@@ -104,9 +109,9 @@ def _multiplied_out(expression: Expression) -> list[Term]:
 class _Shortener:
     vocabulary: Vocabulary
     cost: Cost
-    #: whether a factor of some addends only is taken out only if it is a function: 3·x² + x·sin(y) − z stays; and so
-    #: does a polynomial, always
+    #: whether of some addends only functions are taken out: 3·x² + x·sin(y) − z stays
     whole_only: bool = False
+    texts: dict[Expression, str] = field(default_factory=dict)
 
     def whole(self, e: Expression) -> Expression:
         """The shortest form that is found, from the innermost sums on."""
@@ -129,8 +134,10 @@ class _Shortener:
         if not 2 <= len(terms) <= MOST_ADDENDS:
             return
         below: Powers = {}
-        for base, p in sorted((pair for term in terms for pair in term.powers if pair[1] < 0), key=str):
+        for base, p in (pair for term in terms for pair in term.powers if pair[1] < 0):
             below[base] = max(below.get(base, 0), -p)
+        if len(below) > MOST_BELOW:
+            return
         for factor in (below, *({base: p} for base, p in below.items())):
             above = _times(_term(1.0, numerator), factor)
             others = [_times(term, factor) for term in terms]
@@ -158,7 +165,7 @@ class _Shortener:
         if not 2 <= len(terms) <= MOST_ADDENDS:
             return
         bases = {(base, p > 0) for term in terms for base, p in term.powers}
-        for base, above in sorted(bases, key=str):
+        for base, above in sorted(bases, key=lambda pair: (self.text(pair[0]), pair[1])):
             powers = [next((p for other, p in term.powers if other == base), 0) for term in terms]
             having = [i for i, p in enumerate(powers) if p and (p > 0) == above]
             if len(having) < 2:
@@ -166,7 +173,8 @@ class _Shortener:
             p = min((powers[i] for i in having), key=abs)
             inside = [_times(terms[i], {base: -p}) for i in having]
             rest = [term for i, term in enumerate(terms) if i not in having]
-            plain = self.cost(base) < FUNCTION
+            plain = base.op[-1] == VAR
+            # A polynomial stays.
             again = any(other == base for term in inside for other, _ in term.powers)
             if plain and ((rest and self.whole_only) or (again and len(terms) > 2)):
                 continue
@@ -190,13 +198,24 @@ class _Shortener:
                     rest = [t for m, t in enumerate(terms) if m not in (i, j, k)]
                     yield rest, (Term.of(a.number, {inside: 2}), [Term(1.0, ())])
 
+    def text(self, base: Expression) -> str:
+        if base not in self.texts:
+            self.texts[base] = str(base)
+        return self.texts[base]
+
+    def text_of(self, term: Term) -> str:
+        """Sums of variables come before those of functions, and constants last."""
+        return " ".join(sorted(f"{self.text(base)}^{p}" for base, p in term.powers)) or "~"
+
     def written(self, terms: Sequence[Term]) -> Expression:
         """The sum as an expression, a positive term first."""
         v = self.vocabulary
         total: Expression | None = None
         # In an order that does not depend on how the terms were found.
-        for term in sorted(terms, key=lambda term: (term.number < 0.0, _text(term))):
+        for term in sorted(terms, key=lambda term: (term.number < 0.0, self.text_of(term))):
             number = term.number
+            if any(abs(p) > LARGEST_POWER for _, p in term.powers):
+                raise NotAllowedError
             minus = total is not None and number < 0.0 and "sub" in v
             part = v.monomial([base for base, _ in term.powers], [float(p) for _, p in term.powers])
             size = -number if minus else number
@@ -205,12 +224,9 @@ class _Shortener:
             elif size != 1.0:
                 part = _scaled(v, size, part)
             total = part if total is None else v.apply("sub" if minus else "add", total, part)
+            if total.size > LARGEST_SIZE:
+                raise NotAllowedError
         return Expression.constant(0.0) if total is None else total
-
-
-def _text(term: Term) -> str:
-    """Sums of variables come before those of functions, and constants last."""
-    return " ".join(sorted(f"{base}^{p}" for base, p in term.powers)) or "~"
 
 
 def _scaled(v: Vocabulary, number: float, part: Expression) -> Expression:
@@ -300,3 +316,7 @@ def _product_with(factor: Term, total: Expression) -> Term:
     parts = dict(factor.powers), dict(inner.powers)
     first, second = parts if all(base.op[-1] == VAR for base in parts[0]) else parts[::-1]
     return Term.of(factor.number * inner.number, _product(first, second))
+
+
+def _is_sum_of_variables(e: Expression) -> bool:
+    return e.op[-1] in (ADD, SUB) and all(part.columns for _, part in _addends(e))

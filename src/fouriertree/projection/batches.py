@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import chain
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +98,7 @@ class SumBatch:
         if not len(programs):
             return hashes
         place = np.arange(len(programs.op)) - np.repeat(programs.start, programs.count)
-        key = (programs.op.astype(np.int64) << 40) ^ (programs.arg.astype(np.int64) << 16) ^ place
+        key = (_codes(programs) << 40) ^ (programs.arg.astype(np.int64) << 16) ^ place
         of_terms = _mixed(np.add.reduceat(_mixed(key.astype(np.uint64)), programs.start))
         has_terms = self.n_terms > 0
         hashes[has_terms] = np.add.reduceat(of_terms, self.first[has_terms])
@@ -108,6 +109,15 @@ class SumBatch:
         """Sums whose constants can be fitted: custom operators have no compiled derivatives."""
         custom = self.programs.op >= USER_OPCODE_START
         return np.asarray(np.bincount(self.owner[custom], minlength=len(self)) == 0)
+
+
+def _codes(programs: Programs) -> Integers:
+    """Numbers of the operators that are the same in all processes, also of custom operators."""
+    codes = programs.op.astype(np.int64)
+    for code in np.unique(codes[codes >= USER_OPCODE_START]).tolist():
+        name = programs.primitives.by_opcode(code).name
+        codes[programs.op == code] = USER_OPCODE_START + crc32(name.encode()) % 2**20
+    return codes
 
 
 def copied(source: Programs, which: Integers) -> Programs:

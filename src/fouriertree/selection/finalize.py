@@ -186,11 +186,20 @@ class Finalizer(Shared):
 
     def _canonical(self, expression: Expression) -> Expression:
         positive = self.objective.data.positive
-        whole = without_negligible(canonical(expression, self.primitives, positive), self.objective)
-        short = shorter(whole, Vocabulary(self.primitives), self.complexity)
-        if short is not whole:
-            whole = canonical(short, self.primitives, positive)
+        whole = canonical(expression, self.primitives, positive)
+        whole = self._shortened(whole, without_negligible(whole, self.objective.data.X))
+        whole = self._shortened(whole, shorter(whole, Vocabulary(self.primitives), self.complexity))
         return with_split_logs(whole, self.primitives, positive) if self.of_logarithm else whole
+
+    def _shortened(self, whole: Expression, short: Expression) -> Expression:
+        """The canonical form of a shorter expression, if it fits as well up to rounding."""
+        if short is whole:
+            return whole
+        objective = self.objective
+        before, after = map(objective.mean_loss, objective.values([whole, short]))
+        if not after <= max((1.0 + ROUNDING) * before, objective.exact):
+            return whole
+        return canonical(short, self.primitives, objective.data.positive)
 
     @property
     def _loss_ratio(self) -> float:

@@ -3,10 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fouriertree.criteria.losses import Objective
 from fouriertree.expr import Expression
 from fouriertree.expr.opcodes import ADD, SUB, VAR
-from fouriertree.tolerances import ROUNDING
 
 Floats = NDArray[np.float64]
 
@@ -16,24 +14,17 @@ NEGLIGIBLE = 1e-9
 MOST_ROWS = 1000
 
 
-def without_negligible(expression: Expression, objective: Objective) -> Expression:
-    """The expression without negligible addends, or itself if its loss depends on them."""
-    X = objective.data.X
-    found = stripped(expression, X[:: 1 + len(X) // MOST_ROWS])
-    if found.size == expression.size:
-        return expression
-    before, after = map(objective.mean_loss, objective.values([expression, found]))
-    return found if after <= max((1.0 + ROUNDING) * before, objective.exact) else expression
+def without_negligible(expression: Expression, X: Floats) -> Expression:
+    """The expression without addends that are negligible on the rows; itself if there are none.
 
-
-def stripped(expression: Expression, X: Floats) -> Expression:
-    """The expression without negligible addends.
+    Its loss may depend on them all the same, where a difference follows.
 
     >>> from fouriertree.expr import parse
     >>> x = np.linspace(1.0, 2.0, 9)[:, None]
-    >>> print(stripped(parse("3e15*x0/(3e15 - x0) + sin(1e12*x0 + x0)"), x))
+    >>> print(without_negligible(parse("3e15*x0/(3e15 - x0) + sin(1e12*x0 + x0)"), x))
     3000000000000000.0*x0/3000000000000000.0 + sin(1000000000000.0*x0)
     """
+    X = X[:: 1 + len(X) // MOST_ROWS]
     stack: list[tuple[Expression, Floats]] = []
     with np.errstate(all="ignore"):
         for i, code in enumerate(expression.op.tolist()):
@@ -52,9 +43,10 @@ def stripped(expression: Expression, X: Floats) -> Expression:
                 if sizes[1] < NEGLIGIBLE * sizes[0]:
                     whole = a
                 elif sizes[0] < NEGLIGIBLE * sizes[1]:
-                    whole = b if code == ADD else -b
+                    whole = b if code == ADD else Expression.constant(-1.0) * b
             stack.append((whole, values))
-    return stack[0][0]
+    found = stack[0][0]
+    return found if found.size < expression.size else expression
 
 
 def _size(values: Floats) -> float:

@@ -32,8 +32,8 @@ LAWS = {
 }
 
 
-def candidates(y):
-    problem = Problem(EmpiricalSpace(X, y), Grammar(PrimitiveSet.default(), 3))
+def candidates(y, table=X):
+    problem = Problem(EmpiricalSpace(table, y), Grammar(PrimitiveSet.default(), table.shape[1]))
     context = Hybrid().init(problem, 0)[0].context
     with np.errstate(all="ignore"):
         return multivariate_candidates(context, Reduction(context.data.variables), Fronts())
@@ -72,9 +72,17 @@ def test_every_step_leaves_out_the_column_that_matters_least(seed, p):
             assert loss == pytest.approx(min(others), rel=1e-8)
 
 
-def test_columns_that_depend_on_each_other_are_not_eliminated():
+def test_columns_that_depend_on_others_are_left_out():
     A = np.random.default_rng(0).standard_normal((30, 2))
-    assert list(eliminated(np.column_stack([A, A[:, 0]]), A[:, 0])) == []
+    steps = list(eliminated(np.column_stack([A, A[:, 0] + 2.0 * A[:, 1]]), A[:, 0]))
+    assert [len(chosen) for chosen, _, _ in steps] == [2, 1]
+    assert steps[0][2] < 1e-20
+
+
+def test_a_feature_of_two_values_is_no_obstacle():
+    table = np.column_stack([(a > 2.0).astype(float), b])
+    y = (b - 1.2) ** 2 + 0.7 * table[:, 0] * b
+    assert candidates(y, table).has_law
 
 
 @pytest.mark.parametrize(("n_variables", "n_rows"), [(2, 1000), (3, 1000), (6, 1000), (3, 45), (2, 10)])

@@ -62,7 +62,7 @@ def exact_slopes(law, X):
     """The slopes that a perfect surrogate would have."""
     law = parse(law)
     g = np.stack([differentiate(law, i).evaluate(X) * np.ones(len(X)) for i in range(X.shape[1])])
-    return Slopes(law.evaluate(X), X.T * g, g, 0.0)
+    return Slopes(law.evaluate(X), X.T * g, g, 0.0, "plain")
 
 
 def certain(law, kind, vocabulary=V, **how):
@@ -135,7 +135,7 @@ def test_units_change_neither_powers_nor_products(seed, units):
 
     scales = units[:3, None]
     other = replace(problem, V=problem.V * scales, t=problem.t * units[3])
-    moved = Slopes(s.f * units[3], s.e * units[3], s.g * units[3] / scales, 0.0)
+    moved = Slopes(s.f * units[3], s.e * units[3], s.g * units[3] / scales, 0.0, "plain")
     expected = {(POWER, (0,), (2.0,)), (PRODUCT, (1, 2), (1.0, 1.0))}
     assert kinds(other, moved) == kinds(problem, s) == expected
 

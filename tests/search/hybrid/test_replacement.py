@@ -82,4 +82,4 @@ def test_a_sum_without_allowed_neighbours_costs_something():
     with np.errstate(all="ignore"):
         found = replaced_candidates(context, [Expression.variable(0)] * 4, Fronts())
     assert not found.found
-    assert found.cost.candidates == 1
+    assert found.cost.candidates >= 1

@@ -394,7 +394,9 @@ def test_parts_of_the_best_sums_are_starts_once(whole):
     archive = CandidateArchive()
     for k, terms in enumerate(sums, 1):
         archive = archive.added(10 * k, 0.1 / k, Candidate((1.0,) * len(terms), tuple(terms)))
-    state = replace(whole[0][-1][0], training=archive)
+    state = whole[0][-1][0]
+    options = replace(state.context.options, max_terms=10)
+    state = replace(state, training=archive, context=replace(state.context, options=options))
     beam = Beam(Starts.pack([]), *(np.zeros(0, kind) for kind in (np.uint64, float, np.uint64)))
     seen = 0
     while (found := _parts_of_best(state, beam))[0]:

@@ -10,7 +10,7 @@ from fouriertree.search.hybrid import tasks
 from fouriertree.search.hybrid.data import search_data
 from fouriertree.search.hybrid.dictionary import SPECS
 from fouriertree.search.hybrid.evaluation import Evaluation
-from fouriertree.search.hybrid.scheduler import PARTS
+from fouriertree.search.hybrid.context import PARTS
 from fouriertree.search.hybrid.search import LAW
 
 LAWS = {

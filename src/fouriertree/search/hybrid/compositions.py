@@ -26,7 +26,7 @@ from fouriertree.search.hybrid.reductions import Reduction, reduced_problem
 from fouriertree.search.hybrid.transforms import (
     IDENTITY,
     Transform,
-    terms_for_target,
+    models_for_target,
     transform_named,
     weighted_sum,
 )
@@ -87,17 +87,8 @@ def composition_candidates(
         problem = _Problem(reduction.variables, V, sign * y, weights, transform, v, kind)
         models |= dict.fromkeys(problem.written(*best) for best in problem.best_pairs())
         n_compared += len(problem.P) * (1 + len(problem.M))
-    found = [whole for model in models if (whole := for_target(v, reduction, model))]
-    return Evaluation(cost=Cost(n_compared, n_compared)) + evaluate(context, found, fronts)
-
-
-def for_target(
-    v: Vocabulary, reduction: Reduction, model: tuple[Expression, ...] | None
-) -> tuple[Expression, ...] | None:
-    """The terms of y for terms of a reduced problem; None where the operators do not suffice."""
-    if model is None:
-        return None
-    return terms_for_target(v, reduction, IDENTITY, (1.0,) * len(model), model, -1)
+    cost = Cost(n_compared, n_compared)
+    return Evaluation(cost=cost) + evaluate(context, models_for_target(v, reduction, models), fronts)
 
 
 def _transforms(kind: str) -> Iterator[Transform]:

@@ -22,6 +22,12 @@ from fouriertree.search.hybrid.data import SearchData
 from fouriertree.search.nesting import Nesting
 from fouriertree.tolerances import ROUNDED_TARGET
 
+#: parts of the search that can be left out
+PARTS = REDUCTIONS, TRANSFORMED, RATIOS, MODULATION, FUNCTIONS, SEPARABLE_PRODUCTS, COMPOSITIONS, VARIATION = (
+    "reductions", "transforms", "ratios", "modulation", "functions", "separable products", "compositions",
+    "variation",
+)  # fmt: skip
+
 T = TypeVar("T")
 
 #: squared error of a certain law, relative to the spread of y

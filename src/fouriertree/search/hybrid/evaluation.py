@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fouriertree.criteria.archive import KEPT, NEAR, FrontLosses
 from fouriertree.criteria.code_lengths import approximate_length
 from fouriertree.criteria.poles import POLE_LOSS_RATIO, may_have_pole
+from fouriertree.engine.screen import first_of_each
 from fouriertree.expr import Expression
 from fouriertree.expr.canonical import canonical
 from fouriertree.expr.opcodes import CONST
@@ -230,7 +231,7 @@ def _is_certain(context: SearchContext, terms: Sequence[Expression], validation:
 
 
 def screened(
-    context: SearchContext, models: SumBatch, iterations: int, count: int
+    context: SearchContext, models: SumBatch, iterations: int, count: int, one_of_each_form: bool = False
 ) -> tuple[list[tuple[Expression, ...]], Cost]:
     """The models with the shortest descriptions after a short fit to the rows for screening."""
     if not len(models):
@@ -240,5 +241,7 @@ def screened(
     losses = np.maximum(fits.losses / context.screening_length2, EXACT)
     complexities = context.options.complexities(models)
     lengths = approximate_length(len(context.data.screening), losses, complexities)
-    best = [i for i in np.argsort(lengths, kind="stable")[:count].tolist() if np.isfinite(lengths[i])]
-    return [fits.batch.expressions(i) for i in best], Cost(len(models), passes)
+    order = np.argsort(lengths, kind="stable")
+    order = order[np.isfinite(lengths[order])]
+    best = order[first_of_each(models.shapes[order], count)] if one_of_each_form else order[:count]
+    return [fits.batch.expressions(i) for i in best.tolist()], Cost(len(models), passes)

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
 from fouriertree.expr.vocabulary import ONE, NotAllowedError
-from fouriertree.search.hybrid.compositions import for_target, pruned
+from fouriertree.search.hybrid.compositions import pruned
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import Cost, Evaluation, Fronts, evaluate
 from fouriertree.search.hybrid.logarithms import LogProblem, Pairs
 from fouriertree.search.hybrid.reductions import Reduction
-from fouriertree.search.hybrid.transforms import weighted_sum
+from fouriertree.search.hybrid.transforms import models_for_target, weighted_sum
 
 Floats = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ def log_sum_candidates(context: SearchContext, reduction: Reduction, fronts: Fro
     fitted = problem.optimized(problem.first_pairs(shape), shape).best(FINAL, 1)
     chosen = [fitted.take(np.array([i])) for i in range(len(fitted.terms))]
     written = dict.fromkeys(chain.from_iterable(_written(problem, shape, pair) for pair in chosen))
-    models = [whole for model in written if (whole := for_target(problem.vocabulary, reduction, model))]
+    models = models_for_target(problem.vocabulary, reduction, written)
     cost = Cost(problem.n_compared, problem.n_compared)
     return Evaluation(cost=cost) + evaluate(context, models, fronts)
 

@@ -107,6 +107,8 @@ class LogProblem:
         V, y = given.V, given.t
         if not (context.vocabulary.complete and FEWEST <= len(V) <= MOST and (V > 0.0).all() and y.any()):
             return None
+        if not all(np.isfinite(values).all() for values in (V, y, given.weights)):
+            return None
         return cls(reduction.variables, V, y, np.sqrt(given.weights), context.vocabulary)
 
     def __init__(

@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import qr
 
 from fouriertree.criteria.code_lengths import approximate_length
 from fouriertree.expr.vocabulary import ONE, NotAllowedError, Vocabulary
-from fouriertree.search.hybrid.context import SearchContext
+from fouriertree.search.hybrid.context import TRANSFORMED, SearchContext
 from fouriertree.search.hybrid.evaluation import EXACT, Cost, Evaluation, Fronts, evaluate
 from fouriertree.search.hybrid.functions import Powers, power_values
 from fouriertree.search.hybrid.reductions import Reduction, reduced_problem
@@ -30,8 +31,8 @@ MOST_MONOMIALS, MOST_DEGREE, ROWS_PER_MONOMIAL = 36, 4, 2
 EVALUATED = 6
 #: complexity of a term besides that of its variables
 TERM_COMPLEXITY = 3.0
-#: condition number beyond which monomials are not told apart
-LARGEST_CONDITION = 1e10
+#: share of its length that a monomial has outside of the span of others at least
+NOVELTY = 1e-8
 
 
 class Shortened(NamedTuple):
@@ -44,8 +45,9 @@ class Shortened(NamedTuple):
 
 
 def is_polynomial_possible(reduction: Reduction, v: Vocabulary) -> bool:
+    """Whether there are several variables, not too many for squares, and the operators for sums and products."""
     n = len(reduction.variables)
-    return n > 1 and comb(n + 2, 2) <= MOST_MONOMIALS and all(role in v for role in ("mul", "add", "sub"))
+    return n > 1 and comb(n + 2, 2) <= MOST_MONOMIALS and "mul" in v and "add" in v
 
 
 def multivariate_candidates(context: SearchContext, reduction: Reduction, fronts: Fronts) -> Evaluation:
@@ -53,9 +55,10 @@ def multivariate_candidates(context: SearchContext, reduction: Reduction, fronts
     v, problem = context.vocabulary, reduced_problem(context.data, reduction)
     powers = monomials_up_to(len(problem.V), len(problem.t))
     values = power_values(problem.V, powers)
-    length2 = float(np.sum(problem.weights * np.square(problem.t)))
+    length2 = float(np.sum(problem.weights * np.square(problem.t))) or 1.0
+    transforms = TRANSFORMS if TRANSFORMED not in context.options.without else (IDENTITY,)
     found: list[Shortened] = []
-    for transform in filter(lambda transform: transform.allowed(v), TRANSFORMS):
+    for transform in filter(lambda transform: transform.allowed(v), transforms):
         applied = transform.apply(problem.t, problem.weights) if powers else None
         if applied is not None:
             most = context.options.max_terms if transform is IDENTITY else len(powers)
@@ -104,14 +107,14 @@ def _shortened(
 def eliminated(A: Floats, b: Floats) -> Iterator[tuple[NDArray[np.intp], Floats, float]]:
     """Least squares with the columns of A (n, p), then without the one that matters least, and so on down to one.
 
-    Yields the columns, their coefficients and the squared error.  Nothing if the columns depend on each other.
+    Yields the columns, their coefficients and the squared error.  Columns that depend on others are left out at first.
     """
+    _, r, order = qr(A, mode="economic", pivoting=True)
+    diagonal = np.abs(np.diag(r))
+    chosen = np.sort(order[: np.count_nonzero(diagonal > NOVELTY * diagonal[0])])
     Q, R = np.linalg.qr(A)
     b_inside = Q.T @ b
     outside = float(np.sum(np.square(b - Q @ b_inside)))
-    if not np.linalg.cond(R) < LARGEST_CONDITION:
-        return
-    chosen = np.arange(A.shape[1])
     while True:
         q, r = np.linalg.qr(R[:, chosen])
         inverse = np.linalg.inv(r)

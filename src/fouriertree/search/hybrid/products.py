@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from fouriertree.expr import Expression
 from fouriertree.expr.vocabulary import ONE, NotAllowedError, Vocabulary
 from fouriertree.projection.variable import residuals_of
-from fouriertree.search.hybrid.compositions import for_target
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import Cost, Evaluation, Fronts, evaluate
 from fouriertree.search.hybrid.functions import Powers
@@ -34,6 +33,7 @@ from fouriertree.search.hybrid.logarithms import (
     solved,
 )
 from fouriertree.search.hybrid.reductions import Reduction
+from fouriertree.search.hybrid.transforms import models_for_target
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -150,9 +150,8 @@ def product_candidates(context: SearchContext, reduction: Reduction, fronts: Fro
         return Evaluation()
     compositions = _Compositions(problem)
     v, written = problem.vocabulary, dict.fromkeys(map(compositions.written, compositions.best()))
-    models = [whole for model in written if (whole := for_target(v, reduction, model))]
     cost = Cost(problem.n_compared, problem.n_compared)
-    return Evaluation(cost=cost) + evaluate(context, models, fronts)
+    return Evaluation(cost=cost) + evaluate(context, models_for_target(v, reduction, written), fronts)
 
 
 class _Composition(NamedTuple):

@@ -53,14 +53,14 @@ class Reduction:
 
 
 #: operators of products of powers
-PRODUCTS = frozenset((VAR, MUL, DIV, SQUARE, CUBE, SQRT, INV))
+_PRODUCTS = frozenset((VAR, MUL, DIV, SQUARE, CUBE, SQRT, INV))
 
 
 def _is_product(e: Expression) -> bool:
-    return PRODUCTS.issuperset(e.op.tolist())
+    return _PRODUCTS.issuperset(e.op.tolist())
 
 
-def exponents(e: Expression, n_features: int) -> Floats:
+def _exponents(e: Expression, n_features: int) -> Floats:
     """The exponents (n_features,) of the features in a product of powers."""
     # With x_i = e and all others 1, the logarithm of a product is the exponent of x_i.
     logs = np.log(e.evaluate(np.exp(np.eye(n_features))))
@@ -78,7 +78,7 @@ def with_inverse(data: SearchData, reduction: Reduction, v: Vocabulary) -> tuple
     if variable.size == 1 or not (v.divides and _is_product(variable) and (values != 0.0).all()):
         return (reduction,)
     both = reduction, Reduction((v.monomial([variable], (-1.0,)),), reduction.factor)
-    return both if np.sign(exponents(variable, data.n_features)).sum() >= 0.0 else both[::-1]
+    return both if np.sign(_exponents(variable, data.n_features)).sum() >= 0.0 else both[::-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ class Slopes:
     e: Floats
     g: Floats
     error: float  #: relative error on rows that the surrogate was not fitted to, in the signed logarithm of y
-    target: str = ""  #: which one of SURROGATE_TARGETS it was fitted to
+    target: str  #: which one of SURROGATE_TARGETS it was fitted to
 
 
 POWER, PRODUCT, SUM = 0, 1, 2
@@ -164,7 +164,7 @@ def slopes_of(problem: ReducedProblem, target: str, seed: int) -> Slopes | None:
     if len(order) < MIN_ROWS:
         return None
     check, train = order[: len(order) // 5], order[len(order) // 5 :]
-    surrogate = fit_surrogate(V[:, train].T, u[train], rng)
+    surrogate = fit_surrogate(V[:, train].T, u[train], rng, np.all(V > 0.0, axis=1))
     if surrogate is None:
         return None
     predicted, gradient = surrogate.values_and_gradient(V[:, order].T)

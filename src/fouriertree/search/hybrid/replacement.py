@@ -13,16 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fouriertree.criteria.code_lengths import approximate_length
-from fouriertree.engine.screen import first_of_each
 from fouriertree.expr import Expression, Programs
 from fouriertree.expr.opcodes import DIV, MUL
 from fouriertree.expr.vocabulary import ONE
 from fouriertree.projection.batches import SumBatch, joined_programs
-from fouriertree.projection.variable import fit_batch
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.dictionary import periods_of
-from fouriertree.search.hybrid.evaluation import EXACT, Cost, Evaluation, Fronts, evaluate
+from fouriertree.search.hybrid.evaluation import Cost, Evaluation, Fronts, evaluate, screened
 from fouriertree.search.hybrid.functions import BasisFunction
 from fouriertree.search.hybrid.separable import factors
 from fouriertree.search.hybrid.variation import Segment, joined_segments, without_constant_terms
@@ -35,7 +32,7 @@ MANY_FEATURES = 6
 LARGEST = 500
 #: steps of variable projection for all neighbours, and how many forms are fitted to all rows
 SHORT, EVALUATED = 4, 24
-#: a term as lists of segments: those of its tokens
+#: a term: places of its tokens
 Tokens = list[Segment]
 
 
@@ -53,17 +50,8 @@ def replaced_candidates(context: SearchContext, terms: Sequence[Expression], fro
     many = context.data.n_features > MANY_FEATURES
     used = {i for e in terms for i in e.columns} if many else set(range(context.data.n_features))
     models = context.options.allowed(neighbours(terms, functions, used))
-    if not len(models):
-        return Evaluation(cost=Cost(1, 1))
-    fits = fit_batch(models, context.screening_data, SHORT)
-    losses = np.maximum(fits.losses / context.screening_length2, EXACT)
-    lengths = approximate_length(len(context.data.screening), losses, context.options.complexities(models))
-    order = np.argsort(lengths, kind="stable")
-    order = order[np.isfinite(lengths[order])]
-    best = order[first_of_each(models.shapes[order], EVALUATED)]
-    passes = int(np.sum((models.n_terms + 1) * (fits.steps + 1)))
-    tried = Evaluation(cost=Cost(len(models), passes))
-    return tried + evaluate(context, [fits.batch.expressions(int(i)) for i in best], fronts)
+    best, cost = screened(context, models, SHORT, EVALUATED, one_of_each_form=True)
+    return Evaluation(cost=cost + Cost(1, 1)) + evaluate(context, best, fronts)
 
 
 def functions_of(context: SearchContext) -> Functions:
@@ -88,8 +76,8 @@ def functions_of(context: SearchContext) -> Functions:
 def neighbours(terms: Sequence[Expression], functions: Functions, used: AbstractSet[int]) -> SumBatch:
     """All sums that differ from this one in one function of one variable.
 
-    A factor of one variable in a term is replaced by another function of the variable, or left out; or a term is
-    multiplied by a function of a variable in `used` that it does not have.
+    A factor of one variable in a term is replaced by another function of the variable, or by the same one with another
+    constant, or left out; or a term is multiplied by a function of a variable in `used` that it does not have.
     """
     product = (ONE * ONE).part(2, 3)
     source = joined_programs([Programs.pack([*terms, *functions.expressions, ONE]), Programs.pack([product])])

@@ -21,7 +21,18 @@ from fouriertree.projection.batches import SumBatch
 from fouriertree.search.hybrid.baselines import is_univariate_polynomial_possible
 from fouriertree.search.hybrid.beam import Beam
 from fouriertree.search.hybrid.compositions import KINDS as COMPOSED
-from fouriertree.search.hybrid.context import SearchContext
+from fouriertree.search.hybrid.compositions import MOST as MOST_COMPOSED
+from fouriertree.search.hybrid.context import (
+    COMPOSITIONS,
+    FUNCTIONS,
+    MODULATION,
+    RATIOS,
+    REDUCTIONS,
+    SEPARABLE_PRODUCTS,
+    TRANSFORMED,
+    VARIATION,
+    SearchContext,
+)
 from fouriertree.search.hybrid.dictionary import SEPARABLE, SPECS
 from fouriertree.search.hybrid.evaluation import EXACT, Cost, FittedCandidate, Fronts
 from fouriertree.search.hybrid.polynomials import is_polynomial_possible
@@ -64,11 +75,6 @@ from fouriertree.search.hybrid.transformed import Branch
 from fouriertree.search.hybrid.transforms import IDENTITY, TRANSFORMS, transform_named
 from fouriertree.search.loop import Progress
 
-#: parts of the search that can be left out
-PARTS = REDUCTIONS, TRANSFORMED, RATIOS, MODULATION, FUNCTIONS, SEPARABLE_PRODUCTS, COMPOSITIONS, VARIATION = (
-    "reductions", "transforms", "ratios", "modulation", "functions", "separable products", "compositions",
-    "variation",
-)  # fmt: skip
 #: stages of a search
 START, QUICK, REDUCE, INDEX, FIRST, CONTINUE = range(6)
 #: reductions that are searched: the most reduced ones, and the given problem
@@ -85,9 +91,12 @@ WINDOW = 32
 MANY_FEATURES, USED_SUMS, MOST_USED = 9, 3, 5
 #: sums of the archive whose neighbours are fitted
 VARIED = 12
-#: sums of the archive whose parts are starts, and their terms at most; factors of a term beyond which this is done, in
-#: all tasks of a branch but one of so many
-DIVIDED, MOST_DIVIDED, PAIR, PARTS_IN_TURN = 4, 6, 2, 3
+#: sums of the archive whose parts are starts, and their terms at most
+DIVIDED, MOST_DIVIDED = 4, 6
+#: only branches with terms of more factors than this start from parts
+PAIR = 2
+#: one of so many tasks of such a branch starts from its own beam
+PARTS_IN_TURN = 3
 #: starts of a task that continues a branch
 TASK_STARTS = 3
 #: tasks of branches for every task of variation
@@ -275,7 +284,7 @@ def _quick(state: HybridState) -> HybridState:
 def _of_used_features(state: HybridState) -> tuple[Reduction, ...]:
     """Of many features, the problem in those that the best sums so far have, if these are few."""
     data, used = state.context.data, set[int]()
-    if data.n_features <= MANY_FEATURES:
+    if data.n_features <= MANY_FEATURES or REDUCTIONS in state.context.options.without:
         return ()
     for terms in _best_sums(state, USED_SUMS):
         more = used | {column for e in terms for column in e.columns}
@@ -369,7 +378,8 @@ def _first(state: HybridState) -> HybridState:
         return _continued_once(replace(state, round=2))
     searched = (*larger[::-1][: MAX_SEARCHED - 1], *larger[: 1 if len(larger) >= MAX_SEARCHED else 0])
     state = _begun(replace(state, stage=CONTINUE, round=0), searched if larger else smallest)
-    state = _with_compositions(state, state.reductions[0])
+    few = (r for r in state.reductions if len(r.variables) <= MOST_COMPOSED)
+    state = _with_compositions(state, next(few, most_reduced))
     late = [Branch(r, t.name, "many") for r in smallest[:1] for t in TRANSFORMS]
     return replace(state, branches=(*state.branches, *map(BranchState, _allowed(context, late))))
 
@@ -384,6 +394,7 @@ def _begun(state: HybridState, reductions: Sequence[Reduction]) -> HybridState:
 
 
 def _with_polynomials(state: HybridState, reductions: Sequence[Reduction]) -> HybridState:
+    """Polynomials of reduced problems in several variables."""
     possible = [r for r in reductions if is_polynomial_possible(r, state.context.vocabulary)]
     return started(state, [MultivariatePolynomial(r) for r in possible])
 
@@ -478,12 +489,13 @@ def _parts_of_best(state: HybridState, beam: Beam) -> tuple[tuple[tuple[Expressi
     screened once more.
     """
     parts: list[tuple[Expression, ...]] = []
+    most = state.context.options.max_terms
     for terms in _best_sums(state, DIVIDED):
         k = len(terms)
         if 2 <= k <= MOST_DIVIDED:
             # The smaller the part, the shorter a sum may become.
             for size in dict.fromkeys((2, 1, k - 1, k - 2)):
-                parts += combinations(terms, size) if 0 < size < k else ()
+                parts += combinations(terms, size) if 0 < size < min(k, most) else ()
     forms = SumBatch.pack(parts).shapes
     new = np.flatnonzero(~np.isin(forms, beam.started))
     if not len(new):

@@ -25,7 +25,7 @@ STARTS = (1.0, -0.7)
 QUIET = 0.05
 #: with less noise than this, every positive input stays a logarithm; otherwise the input itself is tried, with a few
 #: iterations, and used if the evidence grows by so many nats
-VERY_QUIET, ITERATIONS_OF_TRIALS, LEAST_GROWTH = 1e-3, 12, 2.0
+LOW_NOISE, ITERATIONS_OF_TRIALS, LEAST_GROWTH = 1e-3, 12, 2.0
 #: rows and iterations with which lengths are improved in the end
 ROWS_FOR_LAST_LENGTHS, LAST_ITERATIONS = 480, 10
 #: bounds of the logarithms of lengths (relative to the spread of an input), of the height and of the noise
@@ -72,20 +72,24 @@ def transformed(Z: Floats, logged: Mask) -> Floats:
     return np.where(logged, np.log(np.where(logged, Z, 1.0)), Z)
 
 
-def fit_surrogate(Z: Floats, t: Floats, rng: np.random.Generator) -> Surrogate | None:
+def fit_surrogate(
+    Z: Floats, t: Floats, rng: np.random.Generator, positive: Mask | None = None
+) -> Surrogate | None:
     """The surrogate of t (n,) over Z (n, d) by maximum marginal likelihood; None where that fails.
 
     Of every positive input the logarithm, in which powers are linear, or the input, in which waves have one length.
+    `positive` are the inputs that are positive wherever the surrogate will be evaluated; by default those in Z.
     """
-    logged = np.asarray((Z > 0.0).all(axis=0))
+    logged = np.asarray((Z > 0.0).all(axis=0)) if positive is None else positive
     mean, scale = float(t.mean()), float(t.std())
-    if not (np.isfinite(scale) and scale > 0.0 and (np.ptp(Z, axis=0) > 0.0).all()):
+    spreads = np.ptp(Z, axis=0)
+    if not (np.isfinite(scale) and scale > 0.0 and np.isfinite(spreads).all() and (spreads > 0.0).all()):
         return None
     u = (t - mean) / scale
     rows = rng.permutation(len(u))[:ROWS]
     few = rows[:ROWS_FOR_LENGTHS]
     value, parameters = _first_lengths(standardized(Z, logged)[0][few], u[few])
-    for i in np.flatnonzero(logged) if np.exp(parameters[-1]) > VERY_QUIET else ():
+    for i in np.flatnonzero(logged) if np.exp(parameters[-1]) > LOW_NOISE else ():
         plain = logged.copy()
         plain[i] = False
         z = standardized(Z, plain)[0][few]
@@ -96,7 +100,7 @@ def fit_surrogate(Z: Floats, t: Floats, rng: np.random.Generator) -> Surrogate |
         if other < value - LEAST_GROWTH:
             value, parameters, logged = other, changed, plain
     z, centre, spread = standardized(Z, logged)
-    if np.exp(parameters[-1]) > VERY_QUIET and len(rows) > len(few):
+    if np.exp(parameters[-1]) > LOW_NOISE and len(rows) > len(few):
         some = rows[:ROWS_FOR_LAST_LENGTHS]
         _, parameters = _lengths(parameters, z[some], u[some], LAST_ITERATIONS)
     lengths, height, noise = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -135,6 +135,16 @@ def terms_for_target(
         return (v.product([factor, transform.inverse(v, weighted_sum(v, coefficients, expressions))]),)
     except NotAllowedError:
         return None
+
+
+def models_for_target(
+    v: Vocabulary, reduction: Reduction, models: Iterable[Sequence[Expression] | None]
+) -> list[tuple[Expression, ...]]:
+    """The terms of y for those of a reduced problem, for every model that the operators suffice for."""
+    found = (
+        terms_for_target(v, reduction, IDENTITY, (1.0,) * len(m), m, -1) for m in models if m is not None
+    )
+    return [terms for terms in found if terms is not None]
 
 
 Weighted = list[tuple[float, Expression]]
