@@ -126,14 +126,14 @@ def test_python_resumes_a_run_of_an_earlier_version_or_refuses_it_in_one_sentenc
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("runs/*/*.ftc")), ids=lambda path: path.parent.name)
 def test_a_checkpoint_of_an_earlier_version_is_refused_with_both_versions(path):
-    with pytest.raises(SnapshotError, match=r"^is a checkpoint of version 2; this program reads version 4$"):
+    with pytest.raises(SnapshotError, match=r"^is a checkpoint of version 2; this program reads version 5$"):
         from_bytes(path.read_bytes())
 
 
 def test_a_run_with_checkpoints_of_an_earlier_version_restarts_with_a_warning(store):
     table = pd.read_csv(FIXTURES / "data.csv")
     X, y = table[["a", "b"]], table["y"]
-    with pytest.warns(RunFolderWarning, match="is a checkpoint of version 2; this program reads version 4"):
+    with pytest.warns(RunFolderWarning, match="is a checkpoint of version 2; this program reads version 5"):
         resumed = SymbolicRegressor.resume(
             store / "hybrid-killed", X, y, max_evaluations=20_000, progress=False
         )
