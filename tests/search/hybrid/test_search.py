@@ -7,10 +7,10 @@ import pytest
 from fouriertree import EmpiricalSpace, Grammar, PrimitiveSet, Problem, SymbolicRegressor
 from fouriertree.search import Accepted, Budget, Hybrid, Reported, run
 from fouriertree.search.hybrid import tasks
+from fouriertree.search.hybrid.context import PARTS
 from fouriertree.search.hybrid.data import search_data
 from fouriertree.search.hybrid.dictionary import SPECS
 from fouriertree.search.hybrid.evaluation import Evaluation
-from fouriertree.search.hybrid.context import PARTS
 from fouriertree.search.hybrid.search import LAW
 
 LAWS = {
@@ -304,7 +304,12 @@ def test_of_noisy_data_the_short_law_is_chosen(law, longest):
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_that_is_left_out_is_not_used(part, monkeypatch):
     composed = []
-    for name in ("composition_candidates", "product_candidates", "log_sum_candidates"):
+    for name in (
+        "composition_candidates",
+        "product_candidates",
+        "log_sum_candidates",
+        "function_factor_candidates",
+    ):
         monkeypatch.setattr(tasks, name, lambda *about: composed.append(about) or Evaluation())
     X = np.random.default_rng(0).uniform(1.0, 3.0, (60, 3))
     noise = np.random.default_rng(1).normal(0.0, 0.01, 60)

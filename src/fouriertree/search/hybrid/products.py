@@ -58,6 +58,8 @@ SMOOTH, WAVES, BOUNDED = (
     tuple(np.arange(0.6, 7.6, 0.45)),
     (0.5, 0.7, 0.8, 0.88, 0.95, 0.99),
 )
+#: reaches of −a·Q in powers of 1 − a·Q
+BELOW_ONE = (0.1, 0.25, *BOUNDED)
 #: quantiles of Q at which the logarithm of a multiple is zero
 ZEROS = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
 
@@ -87,9 +89,9 @@ FUNCTIONS = {
     "atan": Function(np.arctan, SMOOTH, _named("atan")),
     "asin": Function(np.arcsin, BOUNDED, _named("asin")),
     "log": Function(np.log, (), _named("log")),
-    "1/(1 + u)": Function(lambda u: 1.0 / (1.0 + u), (*SMOOTH, *(-r for r in BOUNDED)), _power_of_sum(-1.0)),
-    "sqrt(1 + u)": Function(lambda u: np.sqrt(1.0 + u), (*SMOOTH, *(-r for r in BOUNDED)), _power_of_sum(0.5)),
-    "1/sqrt(1 + u)": Function(lambda u: (1.0 + u) ** -0.5, (*SMOOTH, *(-r for r in BOUNDED)), _power_of_sum(-0.5)),
+    "1/(1 + u)": Function(lambda u: 1.0 / (1.0 + u), (*SMOOTH, *(-r for r in BELOW_ONE)), _power_of_sum(-1.0)),
+    "sqrt(1 + u)": Function(lambda u: np.sqrt(1.0 + u), (*SMOOTH, *(-r for r in BELOW_ONE)), _power_of_sum(0.5)),
+    "1/sqrt(1 + u)": Function(lambda u: (1.0 + u) ** -0.5, (*SMOOTH, *(-r for r in BELOW_ONE)), _power_of_sum(-0.5)),
 }  # fmt: skip
 
 
@@ -201,7 +203,9 @@ class _Compositions:
 
     def _fits_of(self, pairs: Pairs, i: int, u: Floats) -> list[tuple[float, int, str, float, float]]:
         """Functions of one product with their description lengths, constants, and offsets of the further term."""
-        tried = [(name, a) for name, f in self._allowed() for a in _constants(name, f, u)]
+        tried = [
+            (name, a) for name, f in allowed_functions(self.vocabulary) for a in constants_of(name, f, u)
+        ]
         names, constants = np.array([name for name, _ in tried]), np.array([a for _, a in tried])
         offsets = np.full(len(tried), pairs.offsets[i])
         losses, known = np.full(len(tried), np.inf), (offsets, constants)
@@ -247,11 +251,6 @@ class _Compositions:
         error = self.problem.roots * self.problem.y - A / scales @ solution
         cost = costs_of(np.array([outer, inner])).sum() + self.problem.term_costs[term]
         return float(self.problem.lengths(np.array(error @ error), np.array(cost))), composition
-
-    def _allowed(self) -> list[tuple[str, Function]]:
-        v = self.vocabulary
-        named = [name for name in FUNCTIONS if "u" in name or name in v]
-        return [(name, FUNCTIONS[name]) for name in named]
 
     # Linear least squares -----------------------------------------------------------------------------------------
     def _fitted(
@@ -308,7 +307,12 @@ def _logs(names: NDArray[np.str_], arguments: Floats) -> tuple[Floats, Floats]:
     return np.log(np.maximum(np.abs(values), SMALLEST)), np.sign(values)
 
 
-def _constants(name: str, f: Function, u: Floats) -> list[float]:
+def allowed_functions(v: Vocabulary) -> list[tuple[str, Function]]:
+    """Those that the operators suffice for."""
+    return [(name, FUNCTIONS[name]) for name in FUNCTIONS if "u" in name or name in v]
+
+
+def constants_of(name: str, f: Function, u: Floats) -> list[float]:
     """Constants a of f(a·u) on a grid."""
     if name == "log":
         low, high = float(u.min()), float(u.max())

@@ -54,6 +54,7 @@ from fouriertree.search.hybrid.reductions import (
 from fouriertree.search.hybrid.tasks import (
     Composition,
     Expand,
+    FunctionFactor,
     Guesses,
     Job,
     Linear,
@@ -404,7 +405,8 @@ def _with_compositions(state: HybridState, reduction: Reduction) -> HybridState:
     if COMPOSITIONS in state.context.options.without:
         return state
     composed = (Composition(reduction, kind) for kind in COMPOSED)
-    return started(state, [LogSum(reduction), ProductComposition(reduction), *composed])
+    products = LogSum(reduction), ProductComposition(reduction), FunctionFactor(reduction)
+    return started(state, [*products, *composed])
 
 
 def _continued_once(state: HybridState) -> HybridState:

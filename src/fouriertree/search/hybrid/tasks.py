@@ -15,6 +15,7 @@ from fouriertree.search.hybrid.beam import Beam, expand
 from fouriertree.search.hybrid.compositions import composition_candidates
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import Evaluation, Fronts, evaluate
+from fouriertree.search.hybrid.function_factors import function_factor_candidates
 from fouriertree.search.hybrid.log_sums import log_sum_candidates
 from fouriertree.search.hybrid.polynomials import multivariate_candidates
 from fouriertree.search.hybrid.products import product_candidates
@@ -114,6 +115,16 @@ class ProductComposition:
 
     def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
         return Outcome(product_candidates(context, self.reduction, fronts))
+
+
+@dataclass(frozen=True)
+class FunctionFactor:
+    """Sums of two products of powers, times functions of products."""
+
+    reduction: Reduction
+
+    def run(self, context: SearchContext, fronts: Fronts) -> Outcome:
+        return Outcome(function_factor_candidates(context, self.reduction, fronts))
 
 
 @dataclass(frozen=True)
