@@ -82,6 +82,8 @@ START, QUICK, REDUCE, INDEX, FIRST, CONTINUE = range(6)
 MAX_SEARCHED = 3
 #: transforms of the first look, and its steps
 QUICK_TRANSFORMS, QUICK_STEPS = 5, 2
+#: branches that count where the number of tasks is limited: those of one reduction
+BRANCHES = 40
 #: branches that are continued at least
 MIN_BRANCHES = 4
 #: nats per row by which a description is longer of a branch that is continued half as often, and how seldom at most
@@ -379,8 +381,9 @@ def _first(state: HybridState) -> HybridState:
         return _continued_once(replace(state, round=2))
     searched = (*larger[::-1][: MAX_SEARCHED - 1], *larger[: 1 if len(larger) >= MAX_SEARCHED else 0])
     state = _begun(replace(state, stage=CONTINUE, round=0), searched if larger else smallest)
-    few = (r for r in state.reductions if len(r.variables) <= MOST_COMPOSED)
-    state = _with_compositions(state, next(few, most_reduced))
+    if not larger or context.options.rounds is None:
+        few = (r for r in state.reductions if len(r.variables) <= MOST_COMPOSED)
+        state = _with_compositions(state, next(few, most_reduced))
     late = [Branch(r, t.name, "many") for r in smallest[:1] for t in TRANSFORMS]
     return replace(state, branches=(*state.branches, *map(BranchState, _allowed(context, late))))
 
@@ -430,7 +433,7 @@ def _first_steps(
 def _continued(state: HybridState) -> HybridState:
     """Tasks of the most promising branches, and some of variation among them, until enough are waiting."""
     options = state.context.options
-    most = np.inf if options.rounds is None else options.rounds * len(state.branches)
+    most = np.inf if options.rounds is None else options.rounds * min(len(state.branches), BRANCHES)
     while len(state.jobs) < WINDOW:
         number = _next_branch(state.branches, state.context.data.n_rows) if state.round < most else None
         is_turn = number is None or state.round % EXPANSIONS_PER_VARIATION == 0
