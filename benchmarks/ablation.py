@@ -24,7 +24,7 @@ from fouriertree.experiments.bench.names import case_names
 from fouriertree.experiments.bench.suites import load
 from fouriertree.experiments.store import Record, Store
 from fouriertree.search import Hybrid
-from fouriertree.search.hybrid.scheduler import PARTS
+from fouriertree.search.hybrid.context import PARTS
 
 
 @dataclass(frozen=True)

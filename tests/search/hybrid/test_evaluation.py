@@ -26,8 +26,8 @@ from fouriertree.search.hybrid.evaluation import (
     evaluate,
     screened,
 )
-from fouriertree.search.hybrid.scheduler import HybridState
 from fouriertree.search.hybrid.search import _with_candidate
+from fouriertree.search.hybrid.state import HybridState
 from fouriertree.search.nesting import Nesting
 
 TEXTS = ["1", "x0", "x1", "x0^2", "x0*x1", "sin(x0)", "sin(x1)", "cos(x0)", "exp(x1)", "x0/x1", "tanh(x0)"]

@@ -25,7 +25,8 @@ from fouriertree.search.hybrid.reductions import (
     single_index,
     with_inverse,
 )
-from fouriertree.search.hybrid.scheduler import QUICK, REDUCE, HybridState, merged, refilled
+from fouriertree.search.hybrid.scheduler import refilled
+from fouriertree.search.hybrid.state import QUICK, REDUCE, HybridState, merged
 from fouriertree.search.hybrid.tasks import perform
 
 V = Vocabulary(PrimitiveSet.default())

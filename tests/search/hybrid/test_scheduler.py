@@ -18,26 +18,19 @@ from fouriertree.search import Budget, Hybrid, Progress, RunState, run
 from fouriertree.search.executors import ProcessPool
 from fouriertree.search.hybrid import search as searches
 from fouriertree.search.hybrid.beam import Beam, Starts
-from fouriertree.search.hybrid.evaluation import Cost, FittedCandidate, Fronts
-from fouriertree.search.hybrid.reductions import Reduction
-from fouriertree.search.hybrid.scheduler import (
+from fouriertree.search.hybrid.continuation import (
     COMPLETE,
-    CONTINUE,
     GAP,
-    INDEX,
     MIN_BRANCHES,
-    MOST_USED,
-    QUICK,
-    REDUCE,
-    START,
     WINDOW,
-    BranchState,
     _next_branch,
     _parts_of_best,
-    branches_of,
-    refilled,
 )
+from fouriertree.search.hybrid.evaluation import Cost, FittedCandidate, Fronts
+from fouriertree.search.hybrid.reductions import Reduction
+from fouriertree.search.hybrid.scheduler import MOST_USED, branches_of, refilled
 from fouriertree.search.hybrid.search import LAW, RECORDS, from_plain, to_plain
+from fouriertree.search.hybrid.state import CONTINUE, INDEX, QUICK, REDUCE, START, BranchState
 from fouriertree.search.hybrid.tasks import Outcome, perform
 from fouriertree.search.hybrid.transformed import Branch, Sum
 from fouriertree.search.hybrid.transforms import TRANSFORMS

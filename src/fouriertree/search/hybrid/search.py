@@ -16,11 +16,13 @@ from fouriertree.expr import Expression
 from fouriertree.expr.vocabulary import Vocabulary
 from fouriertree.problems import Problem
 from fouriertree.search.executors import TaskQueue
-from fouriertree.search.hybrid import beam, dictionary, evaluation, reductions, scheduler, tasks, transformed
+from fouriertree.search.hybrid import beam, dictionary, evaluation, reductions, tasks, transformed
+from fouriertree.search.hybrid import state as states
 from fouriertree.search.hybrid.context import HybridOptions, SearchContext
 from fouriertree.search.hybrid.data import search_data
 from fouriertree.search.hybrid.evaluation import FittedCandidate
-from fouriertree.search.hybrid.scheduler import REDUCE, HybridState, merged, refilled
+from fouriertree.search.hybrid.scheduler import refilled
+from fouriertree.search.hybrid.state import REDUCE, HybridState, merged
 from fouriertree.search.hybrid.tasks import Job, perform
 from fouriertree.search.loop import LAW, Accepted, Budget, Event, Progress, Reported
 
@@ -31,7 +33,7 @@ CONVERTED = {"context", "jobs", "training", "overall", "progress"}
 #: records of a state and of its tasks
 RECORDS: dict[str, type] = {
     cls.__name__: cls
-    for module in (beam, dictionary, evaluation, reductions, scheduler, tasks, transformed)
+    for module in (beam, dictionary, evaluation, reductions, states, tasks, transformed)
     for cls in vars(module).values()
     if isinstance(cls, type) and hasattr(cls, "__dataclass_fields__")
 }
