@@ -17,7 +17,7 @@ from fouriertree.expr.vocabulary import NotAllowedError
 from fouriertree.search.hybrid.context import SearchContext
 from fouriertree.search.hybrid.evaluation import EXACT, Cost, Evaluation, Fronts, evaluate
 from fouriertree.search.hybrid.functions import Powers, power_values, products_of_powers
-from fouriertree.search.hybrid.products import FUNCTIONS, allowed_functions, constants_of, costs_of
+from fouriertree.search.hybrid.products import FUNCTIONS, RARE, allowed_functions, constants_of, costs_of
 from fouriertree.search.hybrid.reductions import Reduction, reduced_problem
 from fouriertree.search.hybrid.transforms import models_for_target, weighted_sum
 
@@ -36,8 +36,6 @@ EXPONENTS, LARGEST = (1.0, -1.0, 2.0, -2.0), 2000
 CHUNK, WRITTEN = 200, 12
 #: a second term of which less than this share lies outside of the first one is none
 NOVELTY = 1e-4
-#: functions that are seldom a factor of a sum
-RARE = frozenset(("asin", "atan", "sinh", "log"))
 #: |f| at least, relative to its largest value
 SMALLEST = 1e-6
 

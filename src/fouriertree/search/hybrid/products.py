@@ -95,6 +95,10 @@ FUNCTIONS = {
 }  # fmt: skip
 
 
+#: functions that are seldom a factor of a sum
+RARE = frozenset(("asin", "atan", "sinh", "log"))
+
+
 class ProductShape:
     """φ(Q) of a product of powers Q, with the exponents and the logarithm of its scale as parameters."""
 
