@@ -23,8 +23,8 @@ from fouriertree.search.hybrid.tasks import Expand, Parents, Replace, Vary
 from fouriertree.search.hybrid.transformed import Branch
 from fouriertree.search.hybrid.transforms import IDENTITY
 
-#: branches that count where the number of tasks is limited: those of one reduction
-BRANCHES = 40
+#: branches that count at most where the number of tasks is limited
+BRANCHES = 24
 #: branches that are continued at least
 MIN_BRANCHES = 4
 #: nats per row by which a description is longer of a branch that is continued half as often, and how seldom at most
