@@ -11,7 +11,7 @@ from scipy.optimize import least_squares
 from fouriertree.criteria.code_lengths import short_constants
 from fouriertree.expr import PrimitiveSet, parse
 from fouriertree.projection.refit import refit_constants
-from fouriertree.selection.finalize import SNAPPING_ROWS, snapped
+from fouriertree.selection.snapping import SNAPPING_ROWS, snapped
 
 ROWS = 200
 X = np.random.default_rng(0).uniform(0.5, 3.0, (ROWS, 2))

@@ -4,9 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fouriertree.expr import Expression
-from fouriertree.expr.opcodes import ADD, SUB, VAR
+from fouriertree.expr.catalogue import Primitive
+from fouriertree.expr.opcodes import ADD, SUB
+from fouriertree.expr.postfix import fold
 
 Floats = NDArray[np.float64]
+#: an expression with its values
+Valued = tuple[Expression, Floats]
 
 #: an addend is negligible if its root mean square is below this share of that of the other one
 NEGLIGIBLE = 1e-9
@@ -25,28 +29,27 @@ def without_negligible(expression: Expression, X: Floats) -> Expression:
     3000000000000000.0*x0/3000000000000000.0 + sin(1000000000000.0*x0)
     """
     X = X[:: 1 + len(X) // MOST_ROWS]
-    stack: list[tuple[Expression, Floats]] = []
+
+    def leaf(i: int) -> Valued:
+        e = expression.subtree(i)
+        return e, e.evaluate(X)
+
     with np.errstate(all="ignore"):
-        for i, code in enumerate(expression.op.tolist()):
-            if code <= VAR:
-                leaf = expression.subtree(i)
-                stack.append((leaf, leaf.evaluate(X)))
-                continue
-            row = expression.primitives.by_opcode(code)
-            arguments = stack[-row.arity :]
-            del stack[-row.arity :]
-            values = row.reference(*(v for _, v in arguments))
-            whole = Expression.apply(row, *(e for e, _ in arguments))
-            if code in (ADD, SUB):
-                (a, x), (b, y) = arguments
-                sizes = _size(x), _size(y)
-                if sizes[1] < NEGLIGIBLE * sizes[0]:
-                    whole = a
-                elif sizes[0] < NEGLIGIBLE * sizes[1]:
-                    whole = b if code == ADD else Expression.constant(-1.0) * b
-            stack.append((whole, values))
-    found = stack[0][0]
+        found, _ = fold(expression, leaf, _applied)
     return found if found.size < expression.size else expression
+
+
+def _applied(row: Primitive, *arguments: Valued) -> Valued:
+    """An operator on expressions with their values; of a sum, only the addend that matters."""
+    values = row.reference(*(v for _, v in arguments))
+    if row.opcode in (ADD, SUB):
+        (a, x), (b, y) = arguments
+        sizes = _size(x), _size(y)
+        if sizes[1] < NEGLIGIBLE * sizes[0]:
+            return a, values
+        if sizes[0] < NEGLIGIBLE * sizes[1]:
+            return (b if row.opcode == ADD else Expression.constant(-1.0) * b), values
+    return Expression.apply(row, *(e for e, _ in arguments)), values
 
 
 def _size(values: Floats) -> float:

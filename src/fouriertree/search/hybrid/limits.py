@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from fouriertree.expr import Expression
 from fouriertree.expr.calculus import derivative_by_constant
 from fouriertree.expr.canonical import canonical, split_number
+from fouriertree.expr.catalogue import Primitive
 from fouriertree.expr.opcodes import CONST, COS, SIN, USER_OPCODE_START, VAR
+from fouriertree.expr.postfix import fold
 from fouriertree.expr.simplify import LARGEST_SIZE
 from fouriertree.expr.vocabulary import ONE, Vocabulary, with_rare_operators
 from fouriertree.model import addends, sum_of_terms
@@ -134,25 +136,25 @@ def without_nearly_linear(
     whole = sum_of_terms(coefficients, terms)
     if whole.size > LARGEST_SIZE:
         return None
-    stack: list[tuple[Expression, Floats]] = []
     found = False
+
+    def leaf(i: int) -> tuple[Expression, Floats]:
+        e = whole.subtree(i)
+        return e, e.evaluate(X)
+
+    def applied(row: Primitive, *arguments: tuple[Expression, Floats]) -> tuple[Expression, Floats]:
+        nonlocal found
+        values = row.reference(*(v for _, v in arguments))
+        linear = _linear(*arguments[0], values) if row.arity == 1 else None
+        found |= linear is not None
+        return linear or Expression.apply(row, *(e for e, _ in arguments)), values
+
     with np.errstate(all="ignore"):
-        for i, code in enumerate(whole.op.tolist()):
-            if code <= VAR:
-                leaf = whole.subtree(i)
-                stack.append((leaf, leaf.evaluate(X)))
-                continue
-            row = whole.primitives.by_opcode(code)
-            arguments = stack[-row.arity :]
-            del stack[-row.arity :]
-            values = row.reference(*(values for _, values in arguments))
-            linear = _linear(*arguments[0], values) if row.arity == 1 else None
-            found |= linear is not None
-            stack.append((linear or Expression.apply(row, *(e for e, _ in arguments)), values))
+        replaced, _ = fold(whole, leaf, applied)
     if not found:
         return None
     # An addend more than there was before is the constant of a linear function.
-    return tuple(split_number(part)[1] for _, part in addends(canonical(stack[0][0])))
+    return tuple(split_number(part)[1] for _, part in addends(canonical(replaced)))
 
 
 def _linear(argument: Expression, x: Floats, y: Floats) -> Expression | None:

@@ -12,10 +12,11 @@ from fouriertree.criteria.archive import Candidate
 from fouriertree.criteria.losses import Objective
 from fouriertree.expr import Expression
 from fouriertree.model import Model
-from fouriertree.selection.finalize import REWEIGHTING_TOLERANCE, never
+from fouriertree.selection.finalize import REWEIGHTING_TOLERANCE
 from fouriertree.selection.guesses.fitter import ParametricFit, ParametricFitter
 from fouriertree.selection.guesses.multistart import promising
 from fouriertree.selection.guesses.parametric import ParametricSum
+from fouriertree.selection.snapping import never
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
