@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 
 from fouriertree import SymbolicRegressor
-from fouriertree.expr import PrimitiveSet
-from fouriertree.expr.generate import Grammar
-from fouriertree.problems import Problem
-from fouriertree.search.hybrid import Hybrid, compositions
+from fouriertree.search.hybrid import compositions
 from fouriertree.search.hybrid.compositions import KINDS, composition_candidates
 from fouriertree.search.hybrid.evaluation import Evaluation, Fronts
 from fouriertree.search.hybrid.reductions import Reduction
 from fouriertree.search.hybrid.transforms import transform_named
-from fouriertree.space import EmpiricalSpace
+from tests.search.hybrid.contexts import context_of
 
 rng = np.random.default_rng(0)
 X = rng.uniform(0.6, 3.0, (300, 3))
@@ -34,11 +31,6 @@ LAWS = {
     "log": 2.1 * np.log(0.4 * x + 0.9 * y**2 + 0.2) / z,
     "logarithms": 0.7 * x * np.log(1.3 * y**2 / np.sqrt(z)) + 0.2 * z,
 }
-
-
-def context_of(target, table=X):
-    problem = Problem(EmpiricalSpace(table, target), Grammar(PrimitiveSet.default(), table.shape[1]))
-    return Hybrid().init(problem, 0)[0].context
 
 
 def candidates(target, transform, table=X, reduced=lambda variables: Reduction(variables)):
@@ -73,7 +65,7 @@ def test_a_target_of_both_signs_and_other_numbers_of_features_have_no_compositio
 
 
 def test_losses_to_first_order_are_those_of_least_squares():
-    context = context_of(LAWS["1/t"])
+    context = context_of(LAWS["1/t"], X)
     V, target, weights = context.data.X[:60].T, context.data.y[:60], context.data.weights[:60]
     if (target < 0.0).any():
         V, target, weights = V[:, target > 0.0], target[target > 0.0], weights[target > 0.0]
@@ -95,7 +87,7 @@ def test_losses_to_first_order_are_those_of_least_squares():
 def test_a_composition_of_a_reduced_problem_is_found():
     # Of x·y and z, times y²: in three variables, the square of a product is no term of the sum.
     law = y**2 / (0.4 * (x * y) ** 2 + 0.9 * z + 0.5)
-    order = context_of(law).data.features.tolist()
+    order = context_of(law, X).data.features.tolist()
 
     def reduced(variables):
         a, b, c = (variables[order.index(j)] for j in range(3))

@@ -4,13 +4,9 @@ import numpy as np
 import pytest
 
 from fouriertree.expr import PrimitiveSet
-from fouriertree.expr.generate import Grammar
-from fouriertree.problems import Problem
-from fouriertree.search.hybrid import Hybrid
-from fouriertree.search.hybrid.evaluation import Evaluation, Fronts
+from fouriertree.search.hybrid.evaluation import Evaluation
 from fouriertree.search.hybrid.log_sums import SumShape, log_sum_candidates
-from fouriertree.search.hybrid.reductions import Reduction
-from fouriertree.space import EmpiricalSpace
+from tests.search.hybrid.contexts import candidates_of, context_of
 
 X = np.random.default_rng(0).uniform(0.5, 4.0, (300, 4))
 a, b, c, d = X.T
@@ -24,10 +20,7 @@ LAWS = {
 
 
 def candidates(target, table=X, operators=None):
-    grammar = Grammar(operators or PrimitiveSet.default(), table.shape[1])
-    context = Hybrid().init(Problem(EmpiricalSpace(table, target), grammar), 0)[0].context
-    with np.errstate(all="ignore"):
-        return log_sum_candidates(context, Reduction(context.data.variables), Fronts())
+    return candidates_of(log_sum_candidates, context_of(target, table, operators))
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -5,12 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fouriertree import EmpiricalSpace, Problem
 from fouriertree.expr import Expression, PrimitiveSet
-from fouriertree.expr.generate import Grammar
 from fouriertree.expr.vocabulary import Vocabulary
-from fouriertree.search import Hybrid
-from fouriertree.search.hybrid.evaluation import Fronts
 from fouriertree.search.hybrid.polynomials import (
     MOST_DEGREE,
     MOST_MONOMIALS,
@@ -20,6 +16,7 @@ from fouriertree.search.hybrid.polynomials import (
     multivariate_candidates,
 )
 from fouriertree.search.hybrid.reductions import Reduction
+from tests.search.hybrid.contexts import candidates_of, context_of
 
 X = np.random.default_rng(0).uniform(0.5, 4.0, (300, 3))
 a, b, c = X.T
@@ -33,10 +30,7 @@ LAWS = {
 
 
 def candidates(y, table=X):
-    problem = Problem(EmpiricalSpace(table, y), Grammar(PrimitiveSet.default(), table.shape[1]))
-    context = Hybrid().init(problem, 0)[0].context
-    with np.errstate(all="ignore"):
-        return multivariate_candidates(context, Reduction(context.data.variables), Fronts())
+    return candidates_of(multivariate_candidates, context_of(y, table))
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -4,15 +4,13 @@ import numpy as np
 import pytest
 
 from fouriertree.expr import PrimitiveSet
-from fouriertree.expr.generate import Grammar
 from fouriertree.expr.opcodes import VAR
-from fouriertree.problems import Problem
-from fouriertree.search.hybrid import Hybrid, logarithms
-from fouriertree.search.hybrid.evaluation import Evaluation, Fronts
+from fouriertree.search.hybrid import logarithms
+from fouriertree.search.hybrid.evaluation import Evaluation
 from fouriertree.search.hybrid.logarithms import LogProblem
 from fouriertree.search.hybrid.products import product_candidates, shapes
 from fouriertree.search.hybrid.reductions import Reduction
-from fouriertree.space import EmpiricalSpace
+from tests.search.hybrid.contexts import candidates_of, context_of
 
 rng = np.random.default_rng(0)
 X = rng.uniform(0.5, 4.0, (300, 4))
@@ -28,16 +26,8 @@ LAWS = {
 }
 
 
-def context_of(target, table=X, operators=None):
-    operators = operators or PrimitiveSet.default()
-    problem = Problem(EmpiricalSpace(table, target), Grammar(operators, table.shape[1]))
-    return Hybrid().init(problem, 0)[0].context
-
-
 def candidates(target, table=X, operators=None):
-    with np.errstate(all="ignore"):
-        context = context_of(target, table, operators)
-        return product_candidates(context, Reduction(context.data.variables), Fronts())
+    return candidates_of(product_candidates, context_of(target, table, operators))
 
 
 @pytest.mark.parametrize("function", LAWS)
@@ -69,7 +59,7 @@ def test_only_allowed_functions_are_written():
 
 
 def problem_of(target):
-    context = context_of(target)
+    context = context_of(target, X)
     problem = LogProblem.of(context, Reduction(context.data.variables))
     assert problem is not None
     return problem
@@ -96,6 +86,6 @@ def test_exponents_are_fitted_where_only_some_are_right_at_first():
         best = problem.optimized(problem.first_pairs(shape), shape).best(1, 1)
     powers = best.parameters[0, :-1]
     powers = powers / np.abs(powers).max()
-    variables = context_of(LAWS["exp"]).data.features
+    variables = context_of(LAWS["exp"], X).data.features
     expected = np.array([-0.25, 1.0, 1.0, 0.5])[variables]
     np.testing.assert_allclose(np.abs(powers), np.abs(expected), atol=1e-6)

@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from fouriertree import EmpiricalSpace, Problem
-from fouriertree.expr import Expression, PrimitiveSet, parse
-from fouriertree.expr.generate import Grammar
-from fouriertree.search import Hybrid
+from fouriertree.expr import Expression, parse
 from fouriertree.search.hybrid.evaluation import Fronts
 from fouriertree.search.hybrid.replacement import (
     MOST_FUNCTIONS,
@@ -15,6 +12,7 @@ from fouriertree.search.hybrid.replacement import (
     neighbours,
     replaced_candidates,
 )
+from tests.search.hybrid.contexts import context_of
 
 FUNCTIONS = Functions(tuple(map(parse, ("sin(2*x0)", "exp(3*x0)", "x1^2"))), np.array([0, 0, 1]))
 ROWS = np.random.default_rng(0).uniform(0.5, 3.0, (200, 3))
@@ -24,11 +22,6 @@ def texts(terms):
     """The neighbours of a sum as texts of their terms."""
     batch = neighbours([parse(term) for term in terms], FUNCTIONS, {0, 1})
     return [tuple(str(e) for e in batch.expressions(i)) for i in range(len(batch))]
-
-
-def context_of(y, **options):
-    problem = Problem(EmpiricalSpace(ROWS, y), Grammar(PrimitiveSet.default(), 3))
-    return Hybrid(**options).init(problem, 0)[0].context
 
 
 def test_a_factor_is_replaced_or_left_out_and_functions_of_other_variables_are_multiplied_in():
@@ -49,7 +42,7 @@ def test_only_one_term_changes_and_factors_of_several_variables_stay():
 
 
 def test_functions_are_of_one_variable_each_and_some_constants_of_every_form():
-    context = context_of(ROWS[:, 0] * np.exp(-ROWS[:, 1]))
+    context = context_of(ROWS[:, 0] * np.exp(-ROWS[:, 1]), ROWS)
     functions = functions_of(context)
     assert 100 < len(functions.expressions) <= 3 * MOST_FUNCTIONS
     for e, variable in zip(functions.expressions, functions.variables, strict=True):
@@ -65,7 +58,7 @@ def test_functions_are_of_one_variable_each_and_some_constants_of_every_form():
 def test_a_law_is_found_from_its_neighbours(given):
     a, b, c = ROWS.T
     y = 2.0 * a * np.exp(-1.1 * b) + 0.4 * np.exp(-0.6 * c)
-    context = context_of(y)
+    context = context_of(y, ROWS)
     order = context.data.features.tolist()
     places = {f"x{feature}": f"v{place}" for place, feature in enumerate(order)}
     for old, new in places.items():
@@ -78,7 +71,7 @@ def test_a_law_is_found_from_its_neighbours(given):
 
 
 def test_a_sum_without_allowed_neighbours_costs_something():
-    context = context_of(ROWS[:, 0], max_complexity=1)
+    context = context_of(ROWS[:, 0], ROWS, max_complexity=1)
     with np.errstate(all="ignore"):
         found = replaced_candidates(context, [Expression.variable(0)] * 4, Fronts())
     assert not found.found

@@ -10,30 +10,25 @@ import psutil
 import pytest
 
 from fouriertree import EmpiricalSpace, Grammar, PrimitiveSet, Problem
-from fouriertree.criteria.archive import Candidate, CandidateArchive
 from fouriertree.expr import Expression
-from fouriertree.expr.vocabulary import ONE
 from fouriertree.runs.snapshots import from_bytes, to_bytes
 from fouriertree.search import Budget, Hybrid, Progress, RunState, run
 from fouriertree.search.executors import ProcessPool
 from fouriertree.search.hybrid import search as searches
-from fouriertree.search.hybrid.beam import Beam, Starts
+from fouriertree.search.hybrid.beam import Beam
 from fouriertree.search.hybrid.continuation import (
     COMPLETE,
-    GAP,
     MIN_BRANCHES,
     WINDOW,
     _next_branch,
-    _parts_of_best,
 )
 from fouriertree.search.hybrid.evaluation import Cost, FittedCandidate, Fronts
 from fouriertree.search.hybrid.reductions import Reduction
 from fouriertree.search.hybrid.scheduler import MOST_USED, branches_of, refilled
 from fouriertree.search.hybrid.search import LAW, RECORDS, from_plain, to_plain
-from fouriertree.search.hybrid.state import CONTINUE, INDEX, QUICK, REDUCE, START, BranchState
+from fouriertree.search.hybrid.state import CONTINUE, INDEX, QUICK, REDUCE, START
 from fouriertree.search.hybrid.tasks import Outcome, perform
-from fouriertree.search.hybrid.transformed import Branch, Sum
-from fouriertree.search.hybrid.transforms import TRANSFORMS
+from fouriertree.search.hybrid.transformed import Sum
 
 #: rows of the training set
 N_ROWS = 30
@@ -336,21 +331,6 @@ def test_the_better_half_of_the_branches_is_continued_and_those_with_long_descri
     assert checked
 
 
-def test_a_branch_with_a_description_that_is_longer_by_a_gap_has_half_of_the_tasks():
-    x = (Expression.variable(0),)
-    beam = Beam(Starts.pack([(0.0, Sum(x))]), *(np.zeros(0, kind) for kind in (np.uint64, float, np.uint64)))
-    names = [t.name for t in TRANSFORMS[:3]]
-    bests = 0.0, GAP * N_ROWS, 100.0 * GAP * N_ROWS
-    branches = [
-        BranchState(Branch(Reduction(x), name, "powers"), beam, best)
-        for name, best in zip(names, bests, strict=True)
-    ]
-    for _ in range(130):
-        i = _next_branch(branches, N_ROWS)
-        branches[i] = replace(branches[i], continued=branches[i].continued + 1)
-    assert [branch.continued for branch in branches] == [80, 40, 10]
-
-
 def test_so_many_tasks_are_waiting_while_branches_are_continued(whole):
     steps, _ = whole
     waiting = [len(refilled(state).jobs) for state, _ in steps if state.stage == CONTINUE]
@@ -379,25 +359,6 @@ def test_starts_of_waiting_tasks_are_not_in_the_beam_of_their_branch(whole):
             if beam is not None:
                 rest = state.branches[job.task.number].beam
                 assert not {*beam.starts.forms.tolist()} & {*rest.starts.forms.tolist()}
-
-
-def test_parts_of_the_best_sums_are_starts_once(whole):
-    x, y = Expression.variable(0), Expression.variable(1)
-    sums = [{x, y}, {x, y, x * y, ONE}, {x * x, x / y, y / x}]
-    archive = CandidateArchive()
-    for k, terms in enumerate(sums, 1):
-        archive = archive.added(10 * k, 0.1 / k, Candidate((1.0,) * len(terms), tuple(terms)))
-    state = whole[0][-1][0]
-    options = replace(state.context.options, max_terms=10)
-    state = replace(state, training=archive, context=replace(state.context, options=options))
-    beam = Beam(Starts.pack([]), *(np.zeros(0, kind) for kind in (np.uint64, float, np.uint64)))
-    seen = 0
-    while (found := _parts_of_best(state, beam))[0]:
-        ([part], beam), seen = found, seen + 1
-        assert any(set(part) < whole_sum for whole_sum in sums)
-        assert len(beam.started) == seen
-    # Of two terms: one. Of three: two, and one; x and y are known, and x + y is one of the sums.
-    assert seen == 2 + (3 + 1) + (3 + 3)
 
 
 def test_of_many_features_those_of_the_best_sums_are_a_problem_of_their_own():
